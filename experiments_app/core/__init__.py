@@ -1,0 +1,1 @@
+"""Pure knowledge of the field: no Django, no I/O."""

@@ -1,0 +1,48 @@
+"""Experiments in and out: TOML text, mappings, settings given at launch.
+
+Everything that is wrong comes out as `SpecErrors`; no text of a library reaches a person.
+"""
+
+from __future__ import annotations
+
+from experiments_app.core.model import (
+    TARGET_KINDS,
+    Arm,
+    Build,
+    Container,
+    Group,
+    Needs,
+    Role,
+    Spec,
+    Step,
+    TargetKind,
+)
+from experiments_app.core.spec_dump import dump_arm, dump_spec, dump_toml
+from experiments_app.core.spec_errors import SpecErrors
+from experiments_app.core.spec_load import load_spec, parse_spec
+from experiments_app.core.spec_settings import apply_settings, select_arms
+from experiments_app.core.workloads import Burst, Info, Workload
+
+__all__ = [
+    "TARGET_KINDS",
+    "Arm",
+    "Build",
+    "Burst",
+    "Container",
+    "Group",
+    "Info",
+    "Needs",
+    "Role",
+    "Spec",
+    "SpecErrors",
+    "Step",
+    "TargetKind",
+    "Workload",
+    "apply_settings",
+    "dump_arm",
+    "dump_spec",
+    "dump_toml",
+    "load_spec",
+    "parse_spec",
+    "select_arms",
+]
