@@ -1,0 +1,169 @@
+"""Lines of the workload program as records: what is kept, what is dropped, what is said."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from experiments_app.core.model import Arm
+from experiments_app.core.records import Note, Samples
+from experiments_app.targets.local import translate
+from experiments_app.targets.local.jobs import jobs_of
+from experiments_app.targets.local.process import LineBuffer
+from experiments_app.targets.local.sampling import SampleFeed
+from experiments_app.targets.local.translate import BadLine, Sequence
+from tests.targets.support import Recorder
+
+
+def samples(n: int, t_us: int, usage: int | None = 0, **extra: object) -> bytes:
+    group = {"g": "app", "usage_us": usage, "nr_periods": None, "nr_throttled": 1}
+    line = {"n": n, "type": "samples", "mono_us": t_us, "t_us": t_us, "groups": [group], **extra}
+    return json.dumps(line).encode()
+
+
+def feed(sink: Recorder, hz: int = 50) -> SampleFeed:
+    return SampleFeed(sink, version=1, hz=hz, generations={"app": 7})
+
+
+def test_batches_of_four_or_of_sixty_milliseconds() -> None:
+    sink = Recorder()
+    taker = feed(sink)
+    for n in range(1, 6):
+        taker.take(samples(n, n * 20_000))
+    assert [len(batch.samples) for batch in sink.of(Samples)] == [4]
+    assert taker.due_us(110_000) == 50_000
+    taker.flush(159_999)
+    assert len(sink.of(Samples)) == 1
+    taker.flush(160_000)
+    assert [len(batch.samples) for batch in sink.of(Samples)] == [4, 1]
+
+
+def test_a_high_rate_is_batched_by_time() -> None:
+    sink = Recorder()
+    taker = feed(sink, hz=500)
+    for n in range(1, 61):
+        taker.take(samples(n, n * 2_000))
+    assert [len(batch.samples) for batch in sink.of(Samples)] == [30, 30]
+
+
+def test_totals_are_last_less_first_and_unknown_where_either_is() -> None:
+    taker = feed(Recorder())
+    taker.take(samples(1, 1_000, 10))
+    taker.take(samples(2, 21_000, 35))
+    (total,) = taker.totals({"app": 5})
+    assert (total.counters.window_us, total.counters.usage_us) == (20_000, 25)
+    assert (total.counters.nr_periods, total.counters.nr_throttled) == (None, 0)
+    assert total.run_delay_us == 5
+
+
+def test_a_reset_of_a_counter_is_unknown_not_negative() -> None:
+    taker = feed(Recorder())
+    taker.take(samples(1, 1_000, 10))
+    taker.take(samples(2, 21_000, 3))
+    assert taker.totals({})[0].counters.usage_us is None
+
+
+def test_missed_and_incomplete_readings_are_said() -> None:
+    sink = Recorder()
+    taker = feed(sink)
+    taker.take(samples(1, 1_000, 10))
+    taker.take(samples(2, 81_000, None, missed=3))
+    taker.report()
+    texts = [note.text for note in sink.of(Note)]
+    assert "missed 3 of 5 readings" in texts[0]
+    assert "1 readings of counters were incomplete" in texts[1]
+
+
+def test_time_that_does_not_move_on_is_left_out() -> None:
+    sink = Recorder()
+    taker = feed(sink)
+    for n, t_us in enumerate((1_000, 21_000, 21_000, 11_000, 41_000), start=1):
+        taker.take(samples(n, t_us))
+    taker.flush()
+    kept = [sample.mono_us for batch in sink.of(Samples) for sample in batch.samples]
+    assert kept == [1_000, 21_000, 41_000]
+
+
+def test_a_group_that_is_gone_is_remembered_and_strangers_are_not_sampled() -> None:
+    sink = Recorder()
+    taker = feed(sink)
+    assert not taker.complete
+    assert taker.latest_us == 0
+    taker.take(samples(1, 1_000).replace(b'"app"', b'"other"'))
+    assert not taker.complete
+    taker.take(b'{"n": 2, "type": "gone", "mono_us": 5, "g": "app", "reason": "no such device"}')
+    assert taker.gone == {"app": "no such device"}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"nonsense",
+        b"[]",
+        b'{"n": 1}',
+        b'{"n": "1", "type": "samples"}',
+        b'{"n": 1, "type": "samples", "t_us": 1, "groups": 5}',
+        b'{"n": 1, "type": "samples", "t_us": 1.5, "groups": []}',
+        b'{"n": 1, "type": "samples", "t_us": true, "groups": []}',
+        b'{"n": 1, "type": "samples", "t_us": 1, "groups": [1]}',
+        b'{"n": 1, "type": "samples", "t_us": 1, "groups": [{"g": "app", "usage_us": "x"}]}',
+        b"\xff\xfe" * 50,
+        b"[" * 100_000,
+    ],
+)
+def test_whatever_comes_is_no_crash(raw: bytes) -> None:
+    sink = Recorder()
+    taker = feed(sink)
+    taker.take(raw)
+    taker.flush()
+    assert not sink.of(Samples)
+    assert len(sink.of(Note)) == (1 if raw else 0)
+
+
+def test_lost_and_repeated_lines() -> None:
+    sequence = Sequence("group app")
+    assert sequence.take(b'{"n": 1, "type": "a"}')
+    assert sequence.take(b'{"n": 4, "type": "a"}')
+    assert sequence.drain() == ["2 lines of group app before line 4 are lost."]
+    assert sequence.take(b'{"n": 4, "type": "a"}') is None
+    assert sequence.drain() == ["group app sent line 4 again; it is left out."]
+
+
+def test_an_unreadable_line_is_not_lost_as_well() -> None:
+    sequence = Sequence("group app")
+    sequence.take(b'{"n": 1, "type": "a"}')
+    sequence.take(b"half a li")
+    sequence.take(b'{"n": 3, "type": "a"}')
+    assert len(sequence.drain()) == 1
+
+
+def test_lines_are_cut_wherever_the_pipe_cuts_them() -> None:
+    buffer = LineBuffer()
+    assert buffer.feed(b"one\ntw") == [b"one"]
+    assert buffer.feed(b"o\n\nthree") == [b"two", b""]
+    assert buffer.finish() == [b"three"]
+    assert buffer.finish() == []
+    assert buffer.feed(b"x" * 2_000_000) == [b"x" * 2_000_000]
+
+
+def test_hello_keeps_everything_the_program_says() -> None:
+    line = translate.parse_line(b'{"n": 1, "type": "hello", "mono_us": 5, "go": "go1.26"}')
+    record = translate.hello("app", line, unix_us=9)
+    assert (record.mono_us, record.unix_us, record.program) == (5, 9, {"go": "go1.26"})
+    with pytest.raises(BadLine, match="mono_us is missing"):
+        translate.hello("app", {"type": "hello"}, unix_us=9)
+
+
+def test_command_and_patience_of_a_burst() -> None:
+    work = {"kind": "burst", "threads": 8, "work": "20ms", "interval": "1.037s", "rounds": 20}
+    arm = Arm.model_validate({"name": "a", "limit": "500m", "workload": {**work, "jitter": "5ms"}})
+    (job,) = jobs_of(arm)
+    words = "burst --threads 8 --work 20000us --interval 1037000us --rounds 20 --jitter 5000us"
+    assert job.arguments == (*words.split(), "--until-eof")
+    assert job.measured
+    free = job.patience_us(None, None)
+    assert free > 1_037_000 + 160_000
+    # A hundredth of a CPU makes a round of 160 ms last 16 s: that is no silence.
+    assert job.patience_us(1_000, 100_000) > free + 16_000_000
