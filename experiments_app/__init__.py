@@ -1,0 +1,1 @@
+"""Throttle Lab: experiments on CPU limits, run for real and explained."""

@@ -1,0 +1,129 @@
+"""A run as CSV: a line a repeat, or a line a round. Empty is "not measured"."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from datetime import datetime
+
+from experiments_app.archive.document import COUNTER_FIELDS
+from experiments_app.archive.summary import (
+    COUNTERS,
+    ArmSummary,
+    Figures,
+    RepeatSummary,
+    arm_summaries,
+)
+from experiments_app.core.instants import iso
+from experiments_app.models import Repeat, Round, Run
+
+Cell = str | int | None
+
+REPEAT_COLUMNS = (
+    "run",
+    "experiment",
+    "target",
+    "arm",
+    "scale",
+    "repeat",
+    "order",
+    "state",
+    "reason",
+    "started_at",
+    "finished_at",
+    "rounds",
+    "wall_p50_us",
+    "wall_p95_us",
+    "wall_p99_us",
+    "wall_max_us",
+    "rounds_throttled",
+    "rounds_counted",
+    "counters_from",
+    "window_us",
+    *COUNTERS,
+    "avg_cpu_milli",
+)
+ROUND_COLUMNS = (
+    "run",
+    "arm",
+    "repeat",
+    "group",
+    "round",
+    "start_us",
+    "wall_us",
+    "late_us",
+    *COUNTER_FIELDS,
+    *(f"settled_{name}" for name in COUNTER_FIELDS),
+)
+
+
+def repeats_csv(run: Run) -> Iterator[str]:
+    """Header and a line a repeat, in the order of the run. Text is safe in a spreadsheet."""
+    yield _line(REPEAT_COLUMNS)
+    times = {
+        pk: (started, finished)
+        for pk, started, finished in Repeat.objects.filter(run_id=run.pk).values_list(
+            "pk", "started_at", "finished_at"
+        )
+    }
+    pairs = [(arm, repeat) for arm in arm_summaries(run) for repeat in arm.repeats]
+    for arm, repeat in sorted(pairs, key=lambda pair: pair[1].order):
+        yield _line(_repeat(run, arm, repeat, *times.get(repeat.id, (None, None))))
+
+
+def rounds_csv(run: Run) -> Iterator[str]:
+    """Header and a line a round, by repeat in the order of the run; read as it is asked for."""
+    yield _line(ROUND_COLUMNS)
+    rows = (
+        Round.objects.filter(run_id=run.pk)
+        .order_by("repeat__order", "start_us", "group", "n")
+        .values_list(
+            "repeat__arm_name",
+            "repeat__n",
+            "group",
+            "n",
+            "start_us",
+            "wall_us",
+            "late_us",
+            *COUNTER_FIELDS,
+            *(f"settled_{name}" for name in COUNTER_FIELDS),
+        )
+    )
+    for row in rows.iterator(chunk_size=2000):
+        yield _line((run.number, *row))
+
+
+def _repeat(
+    run: Run,
+    arm: ArmSummary,
+    repeat: RepeatSummary,
+    started: datetime | None,
+    finished: datetime | None,
+) -> Iterator[Cell]:
+    figures: Figures = repeat.summary
+    walls, values = figures.wall_us, asdict(figures)
+    yield from (run.number, run.experiment, run.target, arm.name, arm.scale)
+    yield from (repeat.n, repeat.order, repeat.state, repeat.reason)
+    yield from (None if at is None else iso(at) for at in (started, finished))
+    yield from (figures.rounds, walls.p50, walls.p95, walls.p99, walls.max)
+    yield from (figures.rounds_throttled, figures.rounds_counted, figures.counters_from)
+    yield figures.window_us
+    yield from (values[name] for name in COUNTERS)
+    yield figures.avg_cpu_milli
+
+
+def _line(cells: Iterable[Cell]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\r\n").writerow([_safe(cell) for cell in cells])
+    return out.getvalue()
+
+
+def _safe(cell: Cell) -> Cell:
+    """A text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    if isinstance(cell, str) and cell.lstrip()[:1] in ("=", "+", "-", "@"):
+        return f"'{cell}"
+    if isinstance(cell, str) and cell[:1] in ("\t", "\r", "\n"):
+        return f"'{cell}"
+    return cell

@@ -1,0 +1,1 @@
+"""Live reading: rows replayed from the database, hints over the channel layer."""

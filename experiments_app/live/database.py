@@ -1,0 +1,22 @@
+"""Database calls from the event loop, on a few threads of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+from channels.db import database_sync_to_async
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# A page that takes long to render must not hold up what is live.
+_threads = ThreadPoolExecutor(max_workers=3, thread_name_prefix="live")
+
+
+async def in_database(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run a blocking query on the live threads; connections are closed when stale."""
+    wrapped = database_sync_to_async(call, thread_sensitive=False, executor=_threads)
+    result: T = await wrapped(*args, **kwargs)
+    return result

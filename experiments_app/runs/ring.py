@@ -1,0 +1,55 @@
+"""Ringing a machine's worker: a hint that something is queued, never the queue itself."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import structlog
+from django.db.models import Q
+from django.utils import timezone
+from kombu.exceptions import KombuError
+from redis.exceptions import RedisError
+
+from experiments_app.models import Run, RunStatus
+
+log = structlog.get_logger(__name__)
+
+AGAIN_AFTER = timedelta(seconds=5)
+EXPIRES_SECONDS = 30
+
+
+def ring(machine: str) -> str:
+    """Send the doorbell; returns "" or, where the broker is away, why it could not be sent."""
+    from experiments_app.tasks import work
+    from labsite.celery import machine_queue
+
+    try:
+        work.apply_async(
+            args=[machine], queue=machine_queue(machine), expires=EXPIRES_SECONDS, retry=False
+        )
+    except (KombuError, RedisError, OSError) as error:
+        why = f"The worker could not be told: the broker does not answer ({error})."[:300]
+        log.warning("doorbell not sent", machine=machine, error=str(error))
+    else:
+        why = ""
+    queued = Run.objects.filter(machine=machine, status=RunStatus.QUEUED)
+    queued.update(rung_at=timezone.now(), ring_error=why)
+    return why
+
+
+def ring_again() -> list[str]:
+    """Ring for every idle machine that has queued runs and has not been rung lately."""
+    now = timezone.now()
+    busy = Run.objects.filter(status=RunStatus.RUNNING).values("machine")
+    stale = Q(rung_at=None) | Q(rung_at__lt=now - AGAIN_AFTER)
+    machines = (
+        Run.objects.filter(stale, status=RunStatus.QUEUED)
+        .exclude(machine__in=busy)
+        .values_list("machine", flat=True)
+        .distinct()
+        .order_by("machine")
+    )
+    rung = list(machines)
+    for machine in rung:
+        ring(machine)
+    return rung

@@ -1,0 +1,115 @@
+"""A run, live or ended, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from experiments_app.archive.selectors import neighbours
+from experiments_app.catalogue import entries
+from experiments_app.core.errors import LabError
+from experiments_app.core.plan import PlannedArm
+from experiments_app.core.spec import Spec, parse_spec
+from experiments_app.models import Role, Run
+from experiments_app.runs.cancel import cancel
+from experiments_app.runs.launch import Request, launch
+from experiments_app.runs.ring import ring
+from experiments_app.runs.wiring import registry
+from experiments_app.web.access import needs, who
+from experiments_app.web.published import reference
+from experiments_app.web.run_data import planned_arms, run_data
+
+LARGEST = 2**63 - 1
+
+
+def found(number: int) -> Run:
+    """The run of this number; a number that no database holds is not found either."""
+    return get_object_or_404(Run.objects.select_related("launched_by"), number=min(number, LARGEST))
+
+
+@require_safe
+def page(request: HttpRequest, number: int) -> HttpResponse:
+    run = found(number)
+    arms = planned_arms(run)
+    repeats = list(run.repeats.order_by("order"))
+    data = run_data(run, arms, repeats)
+    spec = catalogued(run)
+    context = {
+        "run": run,
+        "spec": spec,
+        "source": reference(spec) if spec else None,
+        "arms": data["arms"],
+        "repeats": [{"repeat": r, "label": arms[r.arm].label} for r in repeats],
+        "data": data,
+        "facts": facts(run),
+        "near": neighbours(run),
+        "notes": plan_notes(run, arms),
+    }
+    return render(request, "run/page.html", context)
+
+
+def catalogued(run: Run) -> Spec | None:
+    """The experiment that the run came from, where the catalogue has it."""
+    return next((spec for spec in entries() if spec.name == run.experiment), None)
+
+
+def facts(run: Run) -> list[tuple[str, str]]:
+    """What the run froze of its place, as names and values; what is not known is left out."""
+    names = {
+        "kernel": "kernel",
+        "cgroup": "cgroup",
+        "cpus": "CPUs",
+        "cpu_model": "CPU",
+        "runtime": "runtime",
+        "cpulab": "cpulab",
+    }
+    rows = [(label, str(run.facts[key])) for key, label in names.items() if run.facts.get(key)]
+    extra = run.facts.get("extra") or {}
+    return [*rows, *((key.replace("_", " "), str(value)) for key, value in extra.items())]
+
+
+def plan_notes(run: Run, arms: Sequence[PlannedArm]) -> list[tuple[str, str]]:
+    """What the plan says, once each: whom it is about ("" for all) and the sentence."""
+    found: dict[str, list[str]] = {str(note): [] for note in run.plan.get("notes", ())}
+    for arm in arms:
+        for note in arm.notes:
+            found.setdefault(note, []).append(arm.label)
+    return [
+        ("" if len(labels) == len(arms) else ", ".join(labels), note)
+        for note, labels in found.items()
+    ]
+
+
+@require_POST
+@needs(Role.OPERATOR)
+def cancel_run(request: HttpRequest, number: int) -> HttpResponseBase:
+    """Ask the run to stop; the page shows how it ends."""
+    run = found(number)
+    if run.ended:
+        messages.info(request, f"Run {run.number} had ended already ({run.status}).")
+    else:
+        cancel(number=run.number, who=who(request))
+    return redirect("web:run", number=run.number)
+
+
+@require_POST
+@needs(Role.OPERATOR)
+def again(request: HttpRequest, number: int) -> HttpResponseBase:
+    """Queue the same experiment, arms and repeats on the same target once more."""
+    run = found(number)
+    try:
+        wanted = Request(
+            spec=parse_spec(run.spec),
+            target=registry().get(run.target),
+            repeats=run.repeats_asked,
+        )
+        new = launch(wanted, user=request.user, who=who(request))  # type: ignore[arg-type]
+    except LabError as error:
+        context = {"title": f"Run {run.number} cannot be run again now", "error": error}
+        return render(request, "error.html", {**context, "run": run}, status=409)
+    ring(new.machine)
+    return redirect("web:run", number=new.number)

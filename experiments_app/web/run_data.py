@@ -1,0 +1,90 @@
+"""What a run page embeds; everything else comes over the socket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.urls import reverse
+
+from experiments_app.core.plan import Plan, PlannedArm
+from experiments_app.core.workloads import Burst
+from experiments_app.models import Repeat, Run
+from experiments_app.runs.ending import milliseconds
+from experiments_app.web.published import beside
+
+
+def planned_arms(run: Run) -> tuple[PlannedArm, ...]:
+    """The arms as they were frozen at launch."""
+    return Plan.from_dict(run.plan).arms
+
+
+def run_data(run: Run, arms: Iterable[PlannedArm], repeats: Iterable[Repeat]) -> dict[str, Any]:
+    """The page's run-data; times as epoch ms, durations as us."""
+    return {
+        "number": run.number,
+        "uid": run.uid,
+        "experiment": run.experiment,
+        "title": run.title,
+        "status": run.status,
+        "reason": run.reason,
+        "target": run.target,
+        "target_kind": run.target_kind,
+        "machine": run.machine,
+        "created_at": milliseconds(run.created_at),
+        "started_at": milliseconds(run.started_at) if run.started_at else None,
+        "finished_at": milliseconds(run.finished_at) if run.finished_at else None,
+        "expected_us": run.expected_us,
+        "ws": f"/ws/runs/{run.number}/",
+        "urls": {"page": reverse("web:run", args=[run.number])},
+        "cpus": run.facts.get("cpus") or 1,
+        "arms": [arm_data(run, arm) for arm in arms],
+        "repeats": [
+            {
+                "id": repeat.pk,
+                "arm": repeat.arm,
+                "n": repeat.n,
+                "state": repeat.state,
+                "reason": repeat.reason,
+                "readback": repeat.readback,
+            }
+            for repeat in repeats
+        ],
+    }
+
+
+def arm_data(run: Run, arm: PlannedArm) -> dict[str, Any]:
+    """One arm's settings, by its measured group's first container."""
+    container = arm.measured.containers[0]
+    limits, work = container.limits, container.workload
+    burst = work if isinstance(work, Burst) else None
+    return {
+        "index": arm.index,
+        "name": arm.name,
+        "label": arm.label,
+        "scale": arm.scale,
+        "quota_us": limits.quota_us,
+        "period_us": limits.period_us,
+        "burst_us": limits.burst_us,
+        "limit_text": limit_text(arm),
+        "threads": burst.threads if burst else 1,
+        "work_us": burst.work_us if burst else 0,
+        "interval_us": burst.interval_us if burst else 0,
+        "rounds": arm.rounds,
+        "gomaxprocs": dict(container.env).get("GOMAXPROCS"),
+        "sample_hz": arm.sample_hz,
+        "expected_us": arm.expected_us,
+        "published": beside(run.experiment, arm),
+    }
+
+
+def limit_text(arm: PlannedArm) -> str:
+    """The limit as the arm's author wrote it."""
+    limit = arm.arm.measured.containers[0].limit
+    return "no limit" if limit == "none" else str(limit)
+
+
+def live_data(run: Run) -> dict[str, Any]:
+    """For a small strip elsewhere: the run's data and where its newest rows begin."""
+    repeats = list(run.repeats.all())
+    return {**run_data(run, planned_arms(run), repeats), "since": max(0, run.last_seq - 120)}

@@ -1,0 +1,88 @@
+// Bench: a small live strip of every run that is running. The list itself is swapped in by
+// htmx every 2 s; a strip that is there already is kept.
+
+import { all, embedded, find, onTheme, write } from "./dom.js";
+import { armFigures } from "./figures.js";
+import { number, ofTotal, time } from "./format.js";
+import { Ingest } from "./ingest.js";
+import { LiveSocket } from "./live-socket.js";
+import { Painter } from "./painter.js";
+import { RunStore } from "./run-store.js";
+import { StripModel } from "./strip-model.js";
+import { budgetWords, StripPainter } from "./strip-paint.js";
+
+const VIEW_US = 2_000_000;
+const BUSY = ["preparing", "measuring", "cleaning"];
+const shown = new Map(); // run number -> SmallStrip
+
+class SmallStrip {
+  constructor(number) {
+    this.number = number;
+    this.data = embedded(`live-${number}`);
+    this.store = new RunStore(this.data);
+    this.store.last = this.data.since;
+    this.strip = new StripPainter(find(`#strip-${number} canvas`), { height: 72, compact: true });
+    this.models = new WeakMap();
+    this.painter = new Painter();
+    this.painter.add("strip", () => this.draw(), 60);
+    this.live = new LiveSocket({
+      url: this.data.ws, since: () => this.store.last, onState: () => {},
+      onMessage: (message) => this.ingest.take(message),
+    });
+    this.ingest = new Ingest({ store: this.store, live: this.live, onRows: () => this.painter.touch("strip") });
+    onTheme(() => {
+      this.strip.retheme();
+      this.painter.touch("strip");
+    });
+    this.live.start();
+  }
+
+  draw() {
+    const repeat = this.store.repeats.find((each) => BUSY.includes(each.state));
+    const group = repeat && this.store.measured(repeat);
+    if (!group) return;
+    const arm = this.data.arms[repeat.arm];
+    this.#words(repeat, arm, group);
+    const { cpus } = this.data;
+    let model = this.models.get(group);
+    if (!model) this.models.set(group, (model = new StripModel({ periodUs: arm.period_us, quotaUs: arm.quota_us, cpus })));
+    group.samples.settle();
+    model.feed(group.samples);
+    if (!model.span) return;
+    const { phase } = model.grid;
+    const to = phase + Math.ceil((model.span.t1 - phase) / arm.period_us) * arm.period_us;
+    const limited = arm.quota_us !== null;
+    this.strip.draw({
+      cells: model.cells({ from: to - VIEW_US, to, live: true }), from: to - VIEW_US, to, limited,
+      budgetUs: arm.quota_us ?? cpus * arm.period_us, rounds: [], ticks: [], focus: null,
+      words: budgetWords({ quotaUs: arm.quota_us, periodUs: arm.period_us, cpus }),
+    });
+  }
+
+  #words(repeat, arm, group) {
+    const box = find(`[data-live="${this.number}"]`);
+    const last = group.rounds.at(-1);
+    const round = last ? `, round ${last.n} of ${number(arm.rounds).replace(/\.0*$/, "")}: ${time(last.wall_us)}` : "";
+    write(find("[data-role=doing]", box), `${repeat.state} ${arm.label}`);
+    const f = armFigures(this.store, repeat.arm);
+    const paused = arm.quota_us === null || !f.judged ? "" : `; paused in ${ofTotal(f.paused, f.judged)} rounds seen here`;
+    write(find(`#words-${this.number}`), `${arm.label}${round}${paused}. The last 2 s, one cell a period.`);
+  }
+
+  stop() {
+    this.live.stop();
+  }
+}
+
+function follow() {
+  const now = new Set(all("[data-live]").map((box) => Number(box.dataset.live)));
+  for (const [number, strip] of shown) {
+    if (now.has(number)) continue;
+    strip.stop();
+    shown.delete(number);
+  }
+  for (const number of now) if (!shown.has(number)) shown.set(number, new SmallStrip(number));
+}
+
+document.addEventListener("htmx:afterSettle", follow);
+follow();

@@ -1,0 +1,59 @@
+// Redraws what changed, in animation frames, each part no oftener than it needs, and stops
+// within a frame's budget: what is left over waits for the next frame.
+
+const BUDGET_MS = 8;
+
+export class Painter {
+  constructor() {
+    this.parts = new Map(); // name -> {draw, every, dirty, last}
+    this.asked = false;
+  }
+
+  /** A part of the page: `draw()` at most once in `everyMs`. */
+  add(name, draw, everyMs = 0) {
+    this.parts.set(name, { draw, every: everyMs, dirty: false, last: -Infinity });
+  }
+
+  touch(...names) {
+    for (const name of names) this.parts.get(name).dirty = true;
+    this.#ask();
+  }
+
+  touchAll() {
+    this.touch(...this.parts.keys());
+  }
+
+  #ask() {
+    if (this.asked) return;
+    this.asked = true;
+    requestAnimationFrame(() => this.#frame());
+  }
+
+  #frame() {
+    this.asked = false;
+    const start = performance.now();
+    let soonest = Infinity;
+    for (const [name, part] of this.parts) {
+      if (!part.dirty) continue;
+      const now = performance.now();
+      const wait = part.last + part.every - now;
+      if (wait > 0 || now - start > BUDGET_MS) {
+        soonest = Math.min(soonest, Math.max(0, wait));
+        continue;
+      }
+      part.dirty = false;
+      part.last = now;
+      part.draw();
+      // The one that was drawn goes to the end, so that nobody waits for ever.
+      this.parts.delete(name);
+      this.parts.set(name, part);
+    }
+    if (soonest === 0) this.#ask();
+    else if (soonest < Infinity && !this.timer) {
+      this.timer = setTimeout(() => {
+        this.timer = null;
+        this.#ask();
+      }, soonest);
+    }
+  }
+}

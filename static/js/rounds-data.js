@@ -1,0 +1,64 @@
+// What the per-round charts draw, from the store. Pure.
+
+import { keepExtremes } from "./decimate.js";
+import { paused, roundsOf } from "./figures.js";
+import { count, cpuTime, time } from "./format.js";
+
+export const MOST_POINTS = 2000;
+
+const counters = (round) => round.settled ?? round.burst;
+
+/** The measures of a round; `of` gives the drawn value, null for what was not measured. */
+export const MEASURES = {
+  wall: { title: "Wall per round", unit: "ms", kind: "dots", of: (r) => r.wall_us / 1000 },
+  throttled: { title: "Throttled periods", unit: "count", kind: "bars", colour: "pause", of: (r) => counters(r).nr_throttled },
+  paused: { title: "Throttled time", unit: "CPU ms, summed over CPUs", kind: "bars", colour: "pause", of: (r) => scaled(counters(r).throttled_us) },
+  usage: { title: "CPU used", unit: "CPU ms", kind: "bars", colour: "run", of: (r) => scaled(counters(r).usage_us) },
+};
+
+const scaled = (us) => (us === null ? null : us / 1000);
+
+/** All rounds of an arm along one axis: x counts rounds over its repeats, from 1. */
+export function axisOf(store, arm) {
+  const rows = roundsOf(store, arm);
+  const splits = [];
+  rows.forEach(({ repeat }, i) => {
+    if (i === 0 || rows[i - 1].repeat !== repeat) splits.push({ x: i + 0.5, n: repeat.n });
+  });
+  return { rows, splits };
+}
+
+/** Points of one measure within `range` of the axis, thinned to their extremes when too many. */
+export function pointsOf(rows, measure, range = null, most = MOST_POINTS) {
+  const from = range ? Math.max(0, Math.ceil(range[0]) - 1) : 0;
+  const to = range ? Math.min(rows.length, Math.floor(range[1])) : rows.length;
+  const values = [];
+  for (let i = from; i < to; i += 1) values.push(MEASURES[measure].of(rows[i].round));
+  const kept = keepExtremes(values, most);
+  const points = { x: [], y: [], marks: [], hover: [], thinned: kept.length < values.length, total: values.length };
+  for (const k of kept) {
+    const row = rows[from + k];
+    points.x.push(from + k + 1);
+    points.y.push(values[k]);
+    points.marks.push(paused(row.round) === true);
+    points.hover.push(roundWords(row));
+  }
+  return points;
+}
+
+export function roundWords({ repeat, round }) {
+  const c = counters(round);
+  return [
+    `repeat ${repeat.n}, round ${round.n}: wall ${time(round.wall_us)}`,
+    `throttled periods ${count(c.nr_throttled)} of ${count(c.nr_periods)}`,
+    `throttled time ${cpuTime(c.throttled_us)}`,
+    `used ${cpuTime(c.usage_us)}${round.settled ? "" : " (not settled yet)"}`,
+  ].join("<br>");
+}
+
+/** A round top for an axis from 0: the largest value and some room. */
+export function topOf(values, least = 1) {
+  let largest = least;
+  for (const value of values) if (value !== null && value > largest) largest = value;
+  return largest * 1.12;
+}

@@ -1,0 +1,153 @@
+// A run, live or ended: one path. Rows come over the socket into the store; what changed is
+// redrawn in frames.
+
+import { all, embedded, find, remember, recalled } from "./dom.js";
+import { armFigures, roundsOf } from "./figures.js";
+import { Ingest } from "./ingest.js";
+import { LiveSocket } from "./live-socket.js";
+import { Painter } from "./painter.js";
+import { RunStore } from "./run-store.js";
+import { StripView } from "./strip-view.js";
+import { BandView } from "./view-band.js";
+import { ChartView } from "./view-chart.js";
+import { CountersView } from "./view-counters.js";
+import { ENDED, HeadView } from "./view-head.js";
+import { LogView } from "./view-log.js";
+import { RailView } from "./view-rail.js";
+import { SetupView } from "./view-setup.js";
+import { SummaryView } from "./view-summary.js";
+
+const data = embedded("run-data");
+const store = new RunStore(data);
+const painter = new Painter();
+
+let chosen = data.arms.some((arm) => arm.name === recalled("arm")) || recalled("arm") === "all" ? recalled("arm") : null;
+let picked = null; // a round that was clicked
+let cache = new Map();
+
+const figures = (index) => {
+  if (!cache.has(index)) cache.set(index, armFigures(store, index));
+  return cache.get(index);
+};
+
+const busy = () => store.repeats.find((r) => ["preparing", "measuring", "cleaning"].includes(r.state));
+
+/** The arm that is looked at: the chosen one, else the one that is running, else the tightest. */
+function arm() {
+  const named = data.arms.find((each) => each.name === chosen);
+  if (named) return named;
+  const running = busy();
+  if (running) return data.arms[running.arm];
+  const newest = store.newest && store.byId.get(store.newest.repeat);
+  if (!ENDED.includes(store.run.status) && newest) return data.arms[newest.arm];
+  const limited = data.arms.filter((each) => each.quota_us !== null && figures(each.index).n);
+  return limited.sort((a, b) => a.quota_us / a.period_us - b.quota_us / b.period_us)[0] ?? data.arms[0];
+}
+
+const head = new HeadView(document, { store });
+const rail = new RailView(find("#rail"), { store, choose });
+const band = new BandView(find("#band"), { store });
+const strip = new StripView(find("#strip"), { cpus: data.cpus, touch: () => painter.touch("strip") });
+const chart = new ChartView(find("#chart"), { store, painter, onPick: pick });
+const counters = new CountersView(find("#counters"), {});
+const log = new LogView(find("#log"), { store });
+const setup = new SetupView(find("#setup"), { store });
+const summary = new SummaryView(find("#summary"), { store });
+
+function choose(name) {
+  chosen = name;
+  picked = null;
+  remember({ arm: name, from: null, rounds: null });
+  painter.touchAll();
+  showArm();
+}
+
+function pick(row) {
+  picked = row;
+  strip.show(subject(row.repeat));
+  strip.reveal(row.round);
+  painter.touch("figures", "strip");
+}
+
+/** The repeat that the strip shows: of a picked round, the running one, or the arm's newest. */
+function shownRepeat() {
+  const current = arm();
+  if (picked && picked.repeat.arm === current.index) return picked.repeat;
+  const repeats = store.repeatsOf(current.index);
+  const wanted = Number(recalled("repeat"));
+  const named = repeats.find((repeat) => repeat.n === wanted);
+  if (named) return named;
+  return repeats.findLast((repeat) => store.measured(repeat)) ?? repeats[0];
+}
+
+function subject(repeat) {
+  const group = repeat && store.measured(repeat);
+  if (!group) return null;
+  const current = data.arms[repeat.arm];
+  const many = store.repeatsOf(repeat.arm).length > 1;
+  return {
+    key: `${repeat.id} ${group.name}`, series: group.samples, rounds: group.rounds, arm: current,
+    live: repeat.state === "measuring" && !ENDED.includes(store.run.status),
+    label: many ? `${current.label}, repeat ${repeat.n}` : current.label,
+  };
+}
+
+function showArm() {
+  chart.choose(chosen === "all" ? null : arm().index);
+  const title = find("[data-role=strip-arm]");
+  const repeat = shownRepeat();
+  const shown = subject(repeat);
+  title.textContent = shown?.label ?? arm().label;
+  strip.show(shown);
+}
+
+function newestRow(current) {
+  if (picked && picked.repeat.arm === current.index) return picked;
+  return roundsOf(store, current.index).at(-1) ?? null;
+}
+
+painter.add("head", () => head.draw(), 100);
+painter.add("strip", () => {
+  showArm();
+  strip.draw();
+}, 30);
+painter.add("figures", () => {
+  const current = arm();
+  band.draw(current, figures);
+  rail.draw(figures, chosen === "all" ? "all" : current.name);
+  const row = newestRow(current);
+  const many = store.repeatsOf(current.index).length > 1;
+  counters.draw(row && { ...row, many }, figures(current.index), current, Boolean(picked));
+}, 200);
+painter.add("summary", () => {
+  find("#summary").hidden = !ENDED.includes(store.run.status);
+  summary.draw(figures, arm().name);
+}, 400);
+painter.add("setup", () => setup.draw(arm()), 500);
+painter.add("log", () => log.draw(), 200);
+
+function rowsCame() {
+  cache = new Map();
+  painter.touch("head", "strip", "figures", "summary", "setup", "log");
+  chart.touch();
+}
+
+const live = new LiveSocket({
+  url: data.ws,
+  since: () => store.last,
+  onMessage: (message) => ingest.take(message),
+  onState: (link) => head.connection(link),
+});
+const ingest = new Ingest({ store, live, onRows: rowsCame });
+
+find("[data-role=release]").addEventListener("click", () => {
+  picked = null;
+  painter.touchAll();
+});
+for (const row of all("#summary tr[data-arm]")) {
+  row.addEventListener("click", () => choose(row.dataset.arm));
+}
+setInterval(() => !document.hidden && painter.touch("head", "figures"), 1000);
+showArm();
+painter.touchAll();
+live.start();

@@ -1,0 +1,160 @@
+// The card of per-round charts: the chosen arm in four panels, or all arms side by side.
+
+import { find, make, onTheme, remember, recalled, write } from "./dom.js";
+import { count, number } from "./format.js";
+import { Panel, panelHeight } from "./chart.js";
+import { axisOf, MEASURES, pointsOf, topOf } from "./rounds-data.js";
+
+const ONE = [["wall", 132], ["throttled", 56], ["paused", 56], ["usage", 56]];
+const SMALL = [["wall", 92], ["paused", 56]];
+
+export class ChartView {
+  constructor(root, { store, painter, onPick }) {
+    Object.assign(this, { root, store, painter, onPick });
+    this.body = find("[data-role=panels]", root);
+    this.note = find("[data-role=thinned]", root);
+    this.slots = [];
+    this.range = readRange();
+    onTheme(() => {
+      for (const slot of this.slots) slot.panel.retheme();
+      this.touch();
+    });
+    this.width = this.body.clientWidth;
+    new ResizeObserver(() => {
+      if (Math.abs(this.body.clientWidth - this.width) < 2) return;
+      this.width = this.body.clientWidth;
+      this.touch();
+    }).observe(this.body);
+    find("[data-role=unzoom]", root).addEventListener("click", () => this.#zoom(null));
+  }
+
+  /** Choose what is shown: an arm's index, or null for all arms. */
+  choose(arm) {
+    if (this.arm === arm) return;
+    if (this.arm !== undefined) this.#zoom(null);
+    this.arm = arm;
+    for (const slot of this.slots) slot.panel.clear();
+    this.body.replaceChildren();
+    this.body.classList.toggle("all", arm === null);
+    this.slots = arm === null ? this.#allSlots() : this.#oneSlots();
+    this.slots.forEach((slot, i) => this.painter.add(`chart-${i}`, () => this.#draw(slot), 300));
+    this.touch();
+  }
+
+  touch() {
+    this.axes = new Map();
+    this.tops = new Map();
+    if (this.slots.length) this.painter.touch(...this.slots.map((_, i) => `chart-${i}`));
+  }
+
+  #oneSlots() {
+    return ONE.map(([measure, inner], i) => {
+      const { title, unit } = MEASURES[measure];
+      return this.#slot({ measure, inner, arm: this.arm, axis: i === ONE.length - 1, head: title, unit });
+    });
+  }
+
+  #allSlots() {
+    const slots = [];
+    for (const arm of this.store.arms) {
+      const column = make("div", { className: "column" }, make("h3", {}, arm.label));
+      this.body.append(column);
+      SMALL.forEach(([measure, inner], i) => {
+        const { title, unit } = MEASURES[measure];
+        slots.push(this.#slot({ measure, inner, arm: arm.index, axis: i === SMALL.length - 1, head: title, unit, into: column }));
+      });
+    }
+    return slots;
+  }
+
+  #slot({ measure, inner, arm, axis, head, unit, into = this.body }) {
+    const plot = make("div", { className: "plot" });
+    const figure = make("figure", { className: "panel" });
+    figure.append(make("figcaption", {}, head, " ", make("span", { className: "u" }, unit)), plot);
+    plot.style.height = `${panelHeight(inner, axis)}px`;
+    into.append(figure);
+    const panel = new Panel(plot, {
+      onPick: (found) => found && this.onPick(found),
+      onRange: (range) => this.#zoom(range),
+    });
+    return { measure, inner, arm, axis, plot, panel };
+  }
+
+  #axis(arm) {
+    if (!this.axes.has(arm)) this.axes.set(arm, axisOf(this.store, arm));
+    return this.axes.get(arm);
+  }
+
+  // Small multiples are comparable: one scale for a measure over all arms.
+  #top(measure, arm) {
+    const key = `${measure} ${this.arm === null ? "all" : arm}`;
+    if (!this.tops.has(key)) {
+      const arms = this.arm === null ? this.store.arms.map((a) => a.index) : [arm];
+      let top = 0;
+      for (const index of arms) {
+        const { rows } = this.#axis(index);
+        const lines = this.#lines(measure, index).map((line) => line.y);
+        const values = rows.map(({ round }) => MEASURES[measure].of(round));
+        top = Math.max(top, topOf([...lines], 1), topOf(values, 1));
+      }
+      this.tops.set(key, top);
+    }
+    return this.tops.get(key);
+  }
+
+  #lines(measure, index) {
+    const arm = this.store.arms[index];
+    const lines = [];
+    const p50 = arm.published?.wall_us_p50;
+    if (measure === "wall" && p50) {
+      lines.push({ y: p50 / 1000, look: "published", text: `published median ${number(p50 / 1000)} ms` });
+    }
+    if (measure === "usage" && arm.quota_us !== null) {
+      const text = `limit: ${number(arm.quota_us / 1000)} CPU ms per ${number(arm.period_us / 1000)} ms period`;
+      lines.push({ y: arm.quota_us / 1000, look: "limit", text });
+    }
+    return lines;
+  }
+
+  #draw({ measure, inner, arm, axis, plot, panel }) {
+    const { rows, splits } = this.#axis(arm);
+    const planned = this.store.arms[arm].rounds * this.store.repeatsOf(arm).length;
+    const total = Math.max(planned, rows.length, 1);
+    const range = this.range ?? [0.4, total + 0.6];
+    const points = pointsOf(rows, measure, this.range);
+    const { kind, colour } = MEASURES[measure];
+    const many = this.store.repeatsOf(arm).length > 1;
+    const span = range[1] - range[0];
+    const inside = Math.max(60, plot.clientWidth - 54);
+    panel.draw({
+      kind, colour, range, top: this.#top(measure, arm), ...points,
+      width: plot.clientWidth, height: panelHeight(inner, axis),
+      axis: axis ? (many ? "round, over all repeats" : "round") : "",
+      lines: this.#lines(measure, arm).map((line) => (this.arm === null ? { ...line, text: short(line.text) } : line)),
+      splits: many ? splits.map(({ x, n }) => ({ x, text: measure === "wall" && splits.length < 9 ? `repeat ${n}` : "" })) : [],
+      ids: (x) => rows[Math.round(x) - 1] ?? null,
+      dense: span > 300, barWidth: Math.max(1, Math.min(8, (inside / span) * 0.6)),
+    });
+    this.#say(points);
+  }
+
+  #say({ thinned, total, x }) {
+    const zoomed = this.range ? `rounds ${Math.ceil(this.range[0])} to ${Math.floor(this.range[1])}; ` : "";
+    const thin = thinned ? `${count(x.length)} of ${count(total)} points drawn, every smallest and largest kept` : "";
+    write(this.note, `${zoomed}${thin}`.replace(/; $/, ""));
+    find("[data-role=unzoom]", this.root).hidden = !this.range;
+  }
+
+  #zoom(range) {
+    this.range = range && range[1] - range[0] > 0.5 ? range : null;
+    remember({ rounds: this.range ? this.range.map((v) => v.toFixed(1)).join("-") : null });
+    this.touch();
+  }
+}
+
+const short = (text) => text.replace("published median ", "");
+
+function readRange() {
+  const found = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(recalled("rounds") ?? "");
+  return found && Number(found[2]) > Number(found[1]) ? [Number(found[1]), Number(found[2])] : null;
+}

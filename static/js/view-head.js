@@ -1,0 +1,104 @@
+// The head of a run page: state, progress, time left, connection, and what is said aloud.
+
+import { all, attribute, find, write } from "./dom.js";
+import { repeatShare, timeLeft } from "./figures.js";
+import { duration } from "./format.js";
+
+const CONNECTION = {
+  connecting: "connecting",
+  "catching-up": "catching up",
+  live: "live",
+  ended: "complete",
+  "signed-out": "signed out",
+  refused: "not allowed",
+  gone: "run is gone",
+};
+
+export const ENDED = ["finished", "failed", "cancelled", "interrupted"];
+
+export class HeadView {
+  constructor(root, { store }) {
+    Object.assign(this, { root, store, said: "", link: { state: "connecting", until: 0 } });
+    this.segments = new Map(all("[data-repeat]", root).map((li) => [Number(li.dataset.repeat), li]));
+  }
+
+  connection(link) {
+    this.link = link;
+    const words = this.#connectionWords();
+    const element = find("[data-role=connection]", this.root);
+    write(element, words);
+    element.className = `link ${link.state}`;
+    find("[data-role=sign-in]", this.root).hidden = link.state !== "signed-out";
+  }
+
+  #connectionWords() {
+    const { state, until } = this.link;
+    if (state !== "waiting") return CONNECTION[state] ?? state;
+    return `reconnecting in ${Math.max(0, Math.ceil((until - Date.now()) / 1000))} s`;
+  }
+
+  draw() {
+    const { store, root } = this;
+    const { status } = store.run;
+    const pill = find("[data-role=status]", root);
+    const doing = this.#doing();
+    write(pill, doing);
+    pill.className = `pill ${status}`;
+    write(find("[data-role=left]", root), this.#left());
+    for (const repeat of store.repeats) this.#segment(repeat);
+    const ended = ENDED.includes(status);
+    const cancel = find("[data-role=cancel]", root);
+    if (cancel) cancel.hidden = ended;
+    for (const element of all("[data-when=ended]", root)) element.hidden = !ended;
+    this.#say(status);
+    if (this.link.state === "waiting") this.connection(this.link);
+  }
+
+  // The progress is a segment a repeat; widths by CSSOM, since the pages allow no inline style.
+  #segment(repeat) {
+    const li = this.segments.get(repeat.id);
+    if (!li) return;
+    const share = repeatShare(this.store, repeat);
+    li.className = repeat.state;
+    li.firstElementChild.style.width = `${(share * 100).toFixed(1)}%`;
+    const arm = this.store.arms[repeat.arm];
+    attribute(li, "title", `${arm.label}, repeat ${repeat.n}: ${repeat.state}`);
+  }
+
+  #current() {
+    return this.store.repeats.find((r) => ["preparing", "measuring", "cleaning"].includes(r.state));
+  }
+
+  #doing() {
+    const { status } = this.store.run;
+    if (status !== "running") return this.#endWords(status);
+    const repeat = this.#current();
+    if (!repeat) return "running";
+    const arm = this.store.arms[repeat.arm];
+    const done = this.store.measured(repeat)?.rounds.length ?? 0;
+    if (repeat.state !== "measuring") return `${repeat.state} ${arm.label}`;
+    return `measuring ${arm.label}, round ${Math.min(done + 1, arm.rounds)} of ${arm.rounds}`;
+  }
+
+  #endWords(status) {
+    const failed = this.store.repeats.filter((repeat) => repeat.state === "failed").length;
+    if (status !== "finished" || !failed) return status;
+    return `finished, ${failed} of ${this.store.repeats.length} repeats failed`;
+  }
+
+  #left() {
+    const { status, started_at: from, finished_at: to } = this.store.run;
+    if (status === "queued") return "waits for its turn";
+    if (status === "running") return `${duration(timeLeft(this.store, Date.now()))} left`;
+    return from && to ? `took ${duration((to - from) * 1000)}` : "";
+  }
+
+  // States only: nobody wants every round read out.
+  #say(status) {
+    const repeat = status === "running" ? this.#current() : null;
+    const words = repeat ? `${this.store.arms[repeat.arm].label}: ${repeat.state}` : `Run ${this.#endWords(status)}`;
+    if (words === this.said) return;
+    this.said = words;
+    write(find("[data-role=said]", this.root), words);
+  }
+}

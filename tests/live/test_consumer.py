@@ -1,0 +1,75 @@
+"""Who may open a run's socket, and what a bad request gets."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import AnonymousUser, User
+
+from experiments_app.live.consumers import RunConsumer
+from labsite.asgi import application
+from tests.live.sockets import Socket
+from tests.runs.scripted import queued_run
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("valkey")]
+
+
+async def close_code(
+    path: str, user: User | AnonymousUser | None, *, number: int = 1
+) -> int | None:
+    """Connect straight to the consumer; the code it closes with, None if it stays open."""
+    socket = Socket(RunConsumer.as_asgi(), path)
+    socket.scope["user"] = user
+    socket.scope["url_route"] = {"kwargs": {"number": number}}
+    await socket.connect()
+    message = await socket.receive_output(timeout=5)
+    await socket.disconnect()
+    return message["code"] if message["type"] == "websocket.close" else None
+
+
+async def test_nobody_is_told_to_sign_in() -> None:
+    assert await close_code("/ws/runs/1/", AnonymousUser()) == 4401
+    assert await close_code("/ws/runs/1/", None) == 4401
+
+
+async def test_a_switched_off_account_is_refused(operator: User) -> None:
+    operator.is_active = False
+    assert await close_code("/ws/runs/1/", operator) == 4403
+
+
+async def test_there_is_no_such_run(operator: User) -> None:
+    assert await close_code("/ws/runs/77/", operator, number=77) == 4404
+    assert await close_code("/ws/runs/9/", operator, number=10**30) == 4404
+
+
+@pytest.mark.parametrize("since", ["-1", "x", "", "1e3", "9" * 400])
+async def test_a_bad_since_is_refused(operator: User, since: str) -> None:
+    code = await close_code(f"/ws/runs/1/?since={since}", operator)
+    assert code in (4400, 4404)
+
+
+def test_a_viewer_is_sent_the_run(viewer: User) -> None:
+    import asyncio
+
+    run = queued_run()
+
+    async def watch() -> dict[str, object]:
+        socket = Socket(RunConsumer.as_asgi(), f"/ws/runs/{run.number}/")
+        socket.scope["user"] = viewer
+        socket.scope["url_route"] = {"kwargs": {"number": run.number}}
+        await socket.connect()
+        hello: dict[str, object] = await socket.receive_json()
+        await socket.disconnect()
+        return hello
+
+    hello = asyncio.run(watch())
+    assert (hello["t"], hello["run"], hello["status"]) == ("hello", run.number, "queued")
+
+
+@pytest.mark.parametrize(
+    ("origin", "allowed"), [(b"http://evil.example", False), (b"http://localhost:8000", True)]
+)
+async def test_a_page_of_another_site_gets_no_socket(origin: bytes, allowed: bool) -> None:
+    headers = [(b"origin", origin), (b"host", b"localhost:8000")]
+    socket = Socket(application, "/ws/runs/1/", headers=headers)
+    assert await socket.connect() is allowed
+    await socket.disconnect()
