@@ -33,5 +33,13 @@ def configure(*, level: str) -> None:
     root.handlers[:] = [handler]
     root.setLevel(level)
     # One line a request or a database statement would bury what matters.
-    for noisy in ("asyncio", "uvicorn.access", "django.db.backends", "celery.app.trace"):
+    for noisy in (
+        "asyncio",
+        "circus",
+        "uvicorn.access",
+        "django.db.backends",
+        "celery.app.trace",
+        "celery.beat",
+        "celery.worker.strategy",
+    ):
         logging.getLogger(noisy).setLevel(logging.WARNING)

@@ -1,4 +1,4 @@
-"""Static files: hashed names for a year's caching, module imports rewritten, Plotly's one file."""
+"""Static files: hashed names for a year's caching, module imports rewritten, vendored scripts."""
 
 from __future__ import annotations
 
@@ -6,37 +6,45 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import django_htmx
 import plotly
 from django.contrib.staticfiles.finders import BaseFinder
 from django.core.files.storage import FileSystemStorage
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-PLOTLY_NAME = "vendor/plotly.min.js"
+HTMX = "django_htmx/htmx-2.min.js"
+VENDORED = {
+    "vendor/plotly.min.js": Path(plotly.__file__).parent / "package_data" / "plotly.min.js",
+    HTMX: Path(django_htmx.__file__).parent / "static" / HTMX,
+}
 
 
 class ModuleStorage(CompressedManifestStaticFilesStorage):
     """Hashed and compressed; `import` lines in modules get the hashed names too."""
 
     support_js_module_import_aggregation = True
+    # A name changes when an imported one does: as many passes as the imports are deep.
+    max_post_process_passes = 20
 
 
-class PlotlyFinder(BaseFinder):
-    """Offers plotly.min.js out of the installed plotly package, and nothing else of it."""
+class VendorFinder(BaseFinder):
+    """Offers the scripts that come inside Python packages, and nothing else of them.
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__()
-        self.folder = Path(plotly.__file__).parent / "package_data"
-        self.storage = FileSystemStorage(location=self.folder)
+    Whole folders of those packages hold files that nobody is to be served, and modules
+    whose imports lead nowhere.
+    """
 
-    def check(self, **kwargs: Any) -> list[Any]:
+    def check(self, **_: Any) -> list[Any]:
         return []
 
-    def find(self, path: str, find_all: bool = False, **kwargs: Any) -> Any:
-        if path != PLOTLY_NAME:
+    def find(self, path: str, find_all: bool = False, **_: Any) -> Any:
+        found = VENDORED.get(path)
+        if found is None:
             return []
-        found = str(self.folder / "plotly.min.js")
-        return [found] if find_all else found
+        return [str(found)] if find_all else str(found)
 
-    def list(self, ignore_patterns: Any) -> Iterator[tuple[str, FileSystemStorage]]:
-        self.storage.prefix = "vendor"  # type: ignore[attr-defined]
-        yield "plotly.min.js", self.storage
+    def list(self, _ignore_patterns: Any) -> Iterator[tuple[str, FileSystemStorage]]:
+        for name, path in VENDORED.items():
+            storage = FileSystemStorage(location=path.parent)
+            storage.prefix = str(Path(name).parent)  # type: ignore[attr-defined]
+            yield path.name, storage

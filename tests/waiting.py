@@ -9,7 +9,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def until(condition: Callable[[], T], what: str, *, seconds: float = 20) -> T:
+def until(condition: Callable[[], T | None], what: str, *, seconds: float = 20) -> T:
     """The first true value of `condition`; fails saying what was waited for."""
     end = time.monotonic() + seconds
     while True:

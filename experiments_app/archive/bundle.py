@@ -10,7 +10,7 @@ import zlib
 from experiments_app.archive.errors import DocumentError
 
 MAX_BYTES = 200_000_000
-MAX_FILES = 20_100
+MAX_FILES = 50_100
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # All that zipfile and zlib raise for damaged, encrypted or foreign archives.
 _DAMAGE = (

@@ -24,6 +24,7 @@ from experiments_app.models import END_STATES
 
 MAX_DOCUMENT = 100_000_000
 MAX_PIECE = 2_000_000
+MAX_LIST = 50_000_000
 MAX_LINES = 200_000
 _DOCUMENT = TypeAdapter(DocumentShape)
 _INDEX = TypeAdapter(IndexShape)
@@ -154,7 +155,7 @@ def _not_runnable(where: str, error: LabError) -> DocumentError:
 
 def _log(bundle: Bundle, document: DocumentShape, where: str) -> list[LogLine]:
     orders = {repeat.order for _, repeat in document.repeats}
-    texts = bundle.read(LOG).splitlines()
+    texts = bundle.read(LOG, MAX_LIST).splitlines()
     if len(texts) > MAX_LINES:
         raise DocumentError(f"{where}: {LOG} has more than {MAX_LINES} lines.")
     lines: list[LogLine] = []
@@ -168,7 +169,7 @@ def _log(bundle: Bundle, document: DocumentShape, where: str) -> list[LogLine]:
 
 
 def _pieces(bundle: Bundle, document: DocumentShape, where: str) -> list[Piece]:
-    index = read_as(_INDEX, parse(bundle.read(INDEX), f"{where}: {INDEX}"), INDEX)
+    index = read_as(_INDEX, parse(bundle.read(INDEX, MAX_LIST), f"{where}: {INDEX}"), INDEX)
     groups = {(repeat.order, g.name) for _, repeat in document.repeats for g in repeat.groups}
     used: set[str] = set()
     ends: dict[tuple[int, str], int] = {}

@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, m
 
 from experiments_app.core.fields import refuse
 from experiments_app.core.instants import parse_iso
-from experiments_app.core.model import MAX_ARMS, MAX_REPEATS, TargetKind
+from experiments_app.core.spec_model import MAX_ARMS, MAX_REPEATS, TargetKind
 
 # What a browser reads exactly; also what packed samples may hold.
 LARGEST = 2**53 - 1
@@ -276,4 +276,4 @@ class BlockShape(Shape):
 
 class IndexShape(Shape):
     format: Literal["throttle-lab.samples/1"]
-    blocks: Annotated[list[BlockShape], Field(max_length=20_000)]
+    blocks: Annotated[list[BlockShape], Field(max_length=50_000)]

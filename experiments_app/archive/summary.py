@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from experiments_app.archive.arms import ArmGroups, planned_groups
 from experiments_app.archive.sparks import wall_spark, wall_sparks
+from experiments_app.archive.tally import COUNTERS, Sums, Tally, add_up
 from experiments_app.core.percentile import Summary, summarise
 from experiments_app.models import Repeat, RepeatState, Round, Run
 
@@ -28,15 +29,6 @@ __all__ = [
     "wall_sparks",
 ]
 
-COUNTERS = (
-    "usage_us",
-    "nr_periods",
-    "nr_throttled",
-    "throttled_us",
-    "nr_bursts",
-    "burst_us",
-    "run_delay_us",
-)
 Source = Literal["outside", "rounds"]
 
 
@@ -126,60 +118,16 @@ def spark(run: Run) -> list[int | None]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sums:
-    """Counters over one window, in the order of COUNTERS."""
-
-    window_us: int
-    values: tuple[int | None, ...]
-
-    @property
-    def of_cgroup(self) -> bool:
-        """Whether the cgroup's own counters were there."""
-        usage_us, nr_periods, *_ = self.values
-        return usage_us is not None or nr_periods is not None
-
-
-class _Tally:
-    """The rounds of one group of one repeat, as they come from the query."""
-
-    __slots__ = ("rounds", "throttled", "walls")
-
-    def __init__(self) -> None:
-        self.walls: list[int] = []
-        self.rounds: list[_Sums] = []
-        self.throttled: list[int] = []
-
-    def add(self, wall_us: int, window_us: int | None, values: tuple[int | None, ...]) -> None:
-        self.walls.append(wall_us)
-        if window_us is None:
-            return
-        if any(value is not None for value in values):
-            self.rounds.append(_Sums(window_us, values))
-        nr_throttled = values[COUNTERS.index("nr_throttled")]
-        if nr_throttled is not None:
-            self.throttled.append(nr_throttled)
-
-    @property
-    def sums(self) -> _Sums | None:
-        """Over the settled rounds.
-
-        A round whose cgroup counters were reset or unreadable is left out together with its
-        window; where no round has any, what else was measured is summed.
-        """
-        return _add([part for part in self.rounds if part.of_cgroup] or self.rounds)
-
-
-@dataclass(frozen=True, slots=True)
 class _Part:
     """What one repeat gives: rounds of the result, rounds and outside totals of a group."""
 
-    result: _Tally
-    counted: _Tally
-    outside: _Sums | None
+    result: Tally
+    counted: Tally
+    outside: Sums | None
 
 
-def _tallies(run: Run) -> dict[tuple[int, str], _Tally]:
-    found: dict[tuple[int, str], _Tally] = defaultdict(_Tally)
+def _tallies(run: Run) -> dict[tuple[int, str], Tally]:
+    found: dict[tuple[int, str], Tally] = defaultdict(Tally)
     columns = ("wall_us", "settled_window_us", *(f"settled_{name}" for name in COUNTERS))
     rows = (
         Round.objects.filter(run_id=run.pk)
@@ -196,7 +144,7 @@ def _arm(
     index: int,
     groups: ArmGroups,
     repeats: Sequence[Repeat],
-    tallies: Mapping[tuple[int, str], _Tally],
+    tallies: Mapping[tuple[int, str], Tally],
 ) -> ArmSummary:
     parts = {repeat.pk: _part(repeat, groups.result, groups.counted, tallies) for repeat in repeats}
     done = [repeat for repeat in repeats if repeat.state == RepeatState.DONE]
@@ -219,7 +167,7 @@ def _repeat(
     repeat: Repeat,
     groups: ArmGroups,
     part: _Part,
-    tallies: Mapping[tuple[int, str], _Tally],
+    tallies: Mapping[tuple[int, str], Tally],
 ) -> RepeatSummary:
     extra = {group for known, group in tallies if known == repeat.pk} | set(repeat.totals)
     names = (*groups.names, *sorted(extra - set(groups.names)))
@@ -237,9 +185,9 @@ def _repeat(
 
 
 def _part(
-    repeat: Repeat, result: str, counted: str, tallies: Mapping[tuple[int, str], _Tally]
+    repeat: Repeat, result: str, counted: str, tallies: Mapping[tuple[int, str], Tally]
 ) -> _Part:
-    nothing = _Tally()
+    nothing = Tally()
     return _Part(
         tallies.get((repeat.pk, result), nothing),
         tallies.get((repeat.pk, counted), nothing),
@@ -247,11 +195,11 @@ def _part(
     )
 
 
-def _outside(totals: Mapping[str, Any] | None) -> _Sums | None:
+def _outside(totals: Mapping[str, Any] | None) -> Sums | None:
     """The totals from outside samples, where they hold any counter of the cgroup."""
     if totals is None or totals.get("window_us") is None:
         return None
-    sums = _Sums(totals["window_us"], tuple(totals.get(name) for name in COUNTERS))
+    sums = Sums(totals["window_us"], tuple(totals.get(name) for name in COUNTERS))
     return sums if sums.of_cgroup else None
 
 
@@ -272,27 +220,15 @@ def _figures(parts: Sequence[_Part]) -> Figures:
     )
 
 
-def _choose(parts: Sequence[_Part]) -> tuple[_Sums | None, Source | None]:
+def _choose(parts: Sequence[_Part]) -> tuple[Sums | None, Source | None]:
     """From outside where every part has that, else over the rounds; never a mixture."""
     pairs = [(part.outside, part.counted.sums) for part in parts]
     measured = [pair for pair in pairs if pair != (None, None)]
     outside = [sums for sums, _ in measured if sums]
     rounds = [sums for _, sums in measured if sums]
     if outside and (len(outside) == len(measured) or len(rounds) < len(measured)):
-        return _add(outside), "outside"
-    return (_add(rounds), "rounds") if rounds else (None, None)
-
-
-def _add(parts: Sequence[_Sums]) -> _Sums | None:
-    if not parts:
-        return None
-    columns = zip(*(part.values for part in parts), strict=True)
-    return _Sums(sum(part.window_us for part in parts), tuple(_sum(column) for column in columns))
-
-
-def _sum(values: Sequence[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+        return add_up(outside), "outside"
+    return (add_up(rounds), "rounds") if rounds else (None, None)
 
 
 def _milli(usage_us: int | None, window_us: int) -> int | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-import click
 import typer
 from django.db import Error as DatabaseError
 
@@ -43,14 +42,18 @@ def run(argv: Sequence[str]) -> int:
     command = typer.main.get_command(app)
     try:
         result = command.main(args=list(argv), prog_name="./lab", standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
-        print(error.format_message())
+    except typer.TyperException as error:
+        # Typer's own: an unknown command or option, a value that does not fit.
+        show = getattr(error, "show", None)
+        if callable(show):
+            show()
+        else:
+            print(f"lab: {error}", file=sys.stderr)
         return USAGE
-    except click.ClickException as error:
-        error.show()
-        return USAGE
-    except click.exceptions.Abort:
+    except (typer.Abort, KeyboardInterrupt):
         return 130
+    except typer.Exit as done:
+        return done.exit_code
     except (SpecErrors, SpecError, PlanError) as error:
         return _say(error, USAGE)
     except LabError as error:

@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 from experiments_app.core.errors import PlanError
-from experiments_app.core.model import MAX_REPEATS, Arm, Group, Spec
 from experiments_app.core.plan_notes import arm_notes
 from experiments_app.core.records import Limits
 from experiments_app.core.scaling import Room, differences, factor_of, scale_arm
 from experiments_app.core.spec_dump import dump_arm
 from experiments_app.core.spec_errors import did_you_mean
+from experiments_app.core.spec_model import MAX_REPEATS, Arm, Group, Spec
 from experiments_app.core.timing import MAX_RUN_US, arm_us, hours, sample_hz
 from experiments_app.core.workloads import Workload
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from experiments_app.core.model import Arm, Container
 from experiments_app.core.quantity import limit_to_quota, say_duration
+from experiments_app.core.spec_model import Arm, Container
 from experiments_app.core.timing import (
     MAX_HZ,
     SAMPLES_A_PERIOD,

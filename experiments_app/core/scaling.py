@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from experiments_app.core.errors import PlanError
-from experiments_app.core.model import Arm, Container
 from experiments_app.core.quantity import format_cpu, format_duration
+from experiments_app.core.spec_model import Arm, Container
 from experiments_app.core.workloads import Burst
 
 # A factor is read by people: 2/3 rather than 193/290, as long as it stays close.

@@ -5,7 +5,10 @@ Everything that is wrong comes out as `SpecErrors`; no text of a library reaches
 
 from __future__ import annotations
 
-from experiments_app.core.model import (
+from experiments_app.core.spec_dump import dump_arm, dump_spec, dump_toml
+from experiments_app.core.spec_errors import SpecErrors
+from experiments_app.core.spec_load import load_spec, parse_spec
+from experiments_app.core.spec_model import (
     TARGET_KINDS,
     Arm,
     Build,
@@ -17,9 +20,6 @@ from experiments_app.core.model import (
     Step,
     TargetKind,
 )
-from experiments_app.core.spec_dump import dump_arm, dump_spec, dump_toml
-from experiments_app.core.spec_errors import SpecErrors
-from experiments_app.core.spec_load import load_spec, parse_spec
 from experiments_app.core.spec_settings import apply_settings, select_arms
 from experiments_app.core.workloads import Burst, Info, Workload
 

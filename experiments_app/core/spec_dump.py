@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from experiments_app.core.model import Arm, Spec
+from experiments_app.core.spec_model import Arm, Spec
 from experiments_app.core.toml_text import toml_text
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from experiments_app.core import model, workloads
+from experiments_app.core import spec_model, workloads
 from experiments_app.core.errors import SpecError
 from experiments_app.core.fields import LAB_ERROR, brief
 from experiments_app.core.short_form import SHORT_KEYS
@@ -178,13 +178,13 @@ def known_keys(loc: Loc, raw: object) -> tuple[str, ...]:
     if inner == "arms":
         arm = _inside(_inside(raw, "arms"), loc[1])
         short = isinstance(arm, Mapping) and "groups" not in arm
-        keys = tuple(model.Arm.model_fields)
+        keys = tuple(spec_model.Arm.model_fields)
         return keys + SHORT_KEYS if short else keys
     tables: dict[str, type[BaseModel]] = {
-        "": model.Spec,
-        "needs": model.Needs,
-        "groups": model.Group,
-        "containers": model.Container,
-        "steps": model.Step,
+        "": spec_model.Spec,
+        "needs": spec_model.Needs,
+        "groups": spec_model.Group,
+        "containers": spec_model.Container,
+        "steps": spec_model.Step,
     }
     return tuple(tables[inner].model_fields) if inner in tables else ()

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from experiments_app.core.errors import SpecError
 from experiments_app.core.fields import brief
-from experiments_app.core.model import Spec
 from experiments_app.core.spec_errors import SpecErrors, explain
+from experiments_app.core.spec_model import Spec
 
 MAX_TEXT = 1_000_000
 _POSITION = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")

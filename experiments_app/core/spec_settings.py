@@ -7,12 +7,12 @@ from typing import Any
 
 from experiments_app.core.environment import ALLOWED
 from experiments_app.core.errors import SpecError
-from experiments_app.core.model import Arm, Spec
 from experiments_app.core.quantity import shown
 from experiments_app.core.short_form import SHORT_KEYS
 from experiments_app.core.spec_dump import dump_spec
 from experiments_app.core.spec_errors import did_you_mean
 from experiments_app.core.spec_load import parse_spec
+from experiments_app.core.spec_model import Arm, Spec
 
 _ENV = "env."
 ARM_FIELDS = tuple(key for key in SHORT_KEYS if key not in {"env", "workload"})

@@ -8,7 +8,7 @@ from experiments_app.core.records import Limits
 from experiments_app.core.workloads import Burst
 
 if TYPE_CHECKING:
-    from experiments_app.core.model import Arm, Container
+    from experiments_app.core.spec_model import Arm, Container
 
 PREPARE_US = 500_000
 # A last reading is taken two full periods after the last work, plus a tick of the kernel.

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from experiments_app.core.instants import milliseconds
 from experiments_app.models import Event, Round, Run, SampleBlock, SampleFrame
 from experiments_app.models.rows import PackedSamples
-from experiments_app.runs.ending import milliseconds
 
 CHUNK = 1000
 

@@ -58,21 +58,21 @@ class Announcer:
             self._ready.notify_all()
 
     def _run(self) -> None:
-        asyncio.run(self._send_all())
+        # The thread itself waits, not the loop: an executor's thread that waits for news
+        # would keep the process from ending.
+        with asyncio.Runner() as runner:
+            while (news := self._take()) is not None:
+                for number, last in news.items():
+                    runner.run(self._send(number, last))
 
-    async def _send_all(self) -> None:
-        layer = get_channel_layer()
-        while True:
-            news = await asyncio.to_thread(self._take)
-            if news is None:
-                return
-            for number, last in news.items():
-                try:
-                    message = {"type": "run.rows", "run": number, "last": last}
-                    await asyncio.wait_for(layer.group_send(group_name(number), message), 2)
-                except BROKER_ERRORS as error:
-                    log.warning("readers not told", run=number, error=str(error))
-                    await asyncio.sleep(0.5)
+    async def _send(self, number: int, last: int) -> None:
+        message = {"type": "run.rows", "run": number, "last": last}
+        try:
+            layer = get_channel_layer()
+            await asyncio.wait_for(layer.group_send(group_name(number), message), 2)
+        except BROKER_ERRORS as error:
+            log.warning("readers not told", run=number, error=str(error))
+            await asyncio.sleep(0.5)
 
     def _take(self) -> dict[int, int] | None:
         with self._ready:

@@ -8,8 +8,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from experiments_app.core.instants import milliseconds
 from experiments_app.models import EventKind, Run, RunStatus
-from experiments_app.runs.ending import milliseconds
 from experiments_app.runs.ledger import EventRow, Ledger
 from experiments_app.runs.owner import Owner
 

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from experiments_app.core.instants import milliseconds
 from experiments_app.models import EventKind, Repeat, RepeatState, Run, RunStatus
 from experiments_app.runs.ledger import EventRow, store
 
@@ -24,11 +25,6 @@ class Ending:
     code: str = ""
     reason: str = ""
     remedy: str = ""
-
-
-def milliseconds(at: datetime) -> int:
-    """Epoch milliseconds, as pages and documents carry instants."""
-    return int(at.timestamp() * 1000)
 
 
 def end_run(*, number: int, ending: Ending, **only_if: Any) -> int | None:

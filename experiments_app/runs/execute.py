@@ -20,7 +20,7 @@ from experiments_app.runs.footprint import FootprintMeter
 from experiments_app.runs.lease import Heartbeat
 from experiments_app.runs.ledger import EventRow
 from experiments_app.runs.record import Recorder, rows_of
-from experiments_app.runs.stop import Stop
+from experiments_app.runs.stop import Stop, StopReason
 from experiments_app.targets.base import RepeatContext, Session, Target
 
 log = structlog.get_logger(__name__)
@@ -49,7 +49,7 @@ def execute(claim: Claim, execution: Execution) -> RunStatus:
             _run_repeats(run, recorder, execution)
             ending = _ending_of(run, stop)
     except Stopped as stopped:
-        ending = _stopped_ending(stopped)
+        ending = _stopped_ending(stopped, stop)
     except Exception as error:
         log.exception("run failed", run=run.number)
         ending = _crash_ending(error)
@@ -169,10 +169,11 @@ def _ending_of(run: Run, stop: Stop) -> Ending:
     return Ending(RunStatus.FINISHED)
 
 
-def _stopped_ending(stopped: Stopped) -> Ending:
-    if stopped.code == "cancelled":
-        return Ending(RunStatus.CANCELLED, "cancelled", stopped.message)
-    return Ending(RunStatus.INTERRUPTED, stopped.code, stopped.message, stopped.remedy)
+def _stopped_ending(stopped: Stopped, stop: Stop) -> Ending:
+    """What the flag was raised for says more than the session that obeyed it."""
+    why = stop.reason or StopReason(stopped.code, stopped.message, stopped.remedy)
+    status = RunStatus.CANCELLED if why.code == "cancelled" else RunStatus.INTERRUPTED
+    return Ending(status, why.code, why.text, why.remedy)
 
 
 def _crash_ending(error: Exception) -> Ending:

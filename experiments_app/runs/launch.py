@@ -75,7 +75,7 @@ def require_ready(status: TargetStatus) -> None:
 def _store(spec: Spec, plan: Plan, status: TargetStatus, user: User | None) -> Run:
     run = Run.objects.create(
         experiment=spec.name,
-        title=spec.title or spec.name,
+        title=(spec.title or spec.name)[:200],
         spec=dump_spec(spec, full=True),
         plan=plan.to_dict(),
         catalogue_version=CATALOGUE_VERSION,

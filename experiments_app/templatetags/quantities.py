@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from django import template
@@ -27,6 +28,12 @@ def _spaced(whole: str) -> str:
     return re.sub(r"\B(?=(\d{3})+$)", THIN, whole)
 
 
+def _fixed(size: float, decimals: int) -> str:
+    """As JavaScript's toFixed: halves go up."""
+    step = Decimal(1).scaleb(-decimals)
+    return f"{Decimal(size).quantize(step, rounding=ROUND_HALF_UP):f}"
+
+
 @register.filter
 def number(value: Number) -> str:
     """Three significant digits at least; whole numbers keep all their digits."""
@@ -36,9 +43,10 @@ def number(value: Number) -> str:
     decimals = 0
     if 0 < size < 99.95:
         decimals = max(0, 2 - math.floor(math.log10(size)))
-        rounded = round(size, decimals) or size
+        # Rounding may carry into the next digit (9.996 -> 10.0): ask for the digits twice.
+        rounded = float(_fixed(size, decimals)) or size
         decimals = min(6, max(0, 2 - math.floor(math.log10(rounded))))
-    whole, _, part = f"{size:.{decimals}f}".partition(".")
+    whole, _, part = _fixed(size, decimals).partition(".")
     sign = "\u2212" if value < 0 else ""
     return f"{sign}{_spaced(whole)}{'.' + part if part else ''}"
 
@@ -46,7 +54,7 @@ def number(value: Number) -> str:
 @register.filter
 def count(value: Number) -> str:
     """A count: no decimals."""
-    return NOT_MEASURED if value is None else _spaced(str(round(value)))
+    return NOT_MEASURED if value is None else _spaced(_fixed(value, 0))
 
 
 @register.filter
@@ -118,3 +126,9 @@ def current(context: dict[str, Any], *names: str) -> SafeString | str:
 def seconds(value: int | None) -> str:
     """Seconds until something, for people; None where it cannot be said."""
     return "not known" if value is None else duration_us(value * 1_000_000)
+
+
+@register.filter
+def words(name: str) -> str:
+    """A name of a fact, for people."""
+    return name.replace("_", " ")

@@ -7,8 +7,8 @@ from typing import Any
 
 from django import forms
 
-from experiments_app.core.model import MAX_REPEATS
 from experiments_app.core.spec import Spec
+from experiments_app.core.spec_model import MAX_REPEATS
 from experiments_app.targets.base import TargetStatus
 
 LARGEST_IMPORT = 200 * 1024 * 1024

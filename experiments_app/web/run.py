@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from experiments_app.archive.selectors import neighbours
@@ -14,7 +14,7 @@ from experiments_app.catalogue import entries
 from experiments_app.core.errors import LabError
 from experiments_app.core.plan import PlannedArm
 from experiments_app.core.spec import Spec, parse_spec
-from experiments_app.models import Role, Run
+from experiments_app.models import Role, Run, RunStatus
 from experiments_app.runs.cancel import cancel
 from experiments_app.runs.launch import Request, launch
 from experiments_app.runs.ring import ring
@@ -28,7 +28,11 @@ LARGEST = 2**63 - 1
 
 def found(number: int) -> Run:
     """The run of this number; a number that no database holds is not found either."""
-    return get_object_or_404(Run.objects.select_related("launched_by"), number=min(number, LARGEST))
+    runs = Run.objects.select_related("launched_by").filter(number=min(number, LARGEST))
+    run = runs.first()
+    if run is None:
+        raise Http404(f"There is no run {str(number)[:20]} in this lab.")
+    return run
 
 
 @require_safe
@@ -48,6 +52,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
         "facts": facts(run),
         "near": neighbours(run),
         "notes": plan_notes(run, arms),
+        "reason": reason(run),
     }
     return render(request, "run/page.html", context)
 
@@ -70,6 +75,20 @@ def facts(run: Run) -> list[tuple[str, str]]:
     rows = [(label, str(run.facts[key])) for key, label in names.items() if run.facts.get(key)]
     extra = run.facts.get("extra") or {}
     return [*rows, *((key.replace("_", " "), str(value)) for key, value in extra.items())]
+
+
+def reason(run: Run) -> dict[str, str] | None:
+    """Why a run waits or ended as it did; None where there is nothing to explain.
+
+    The page writes an ended run's anew from its last row.
+    """
+    if run.status == RunStatus.QUEUED and run.ring_error:
+        remedy = "The run stays queued and is started when the broker answers again."
+        return {"word": "Waiting", "text": run.ring_error, "remedy": remedy}
+    if not run.ended or (run.status == RunStatus.FINISHED and not run.failed_repeats):
+        return None
+    text = run.reason or "the log says what happened"
+    return {"word": run.status.capitalize(), "text": text, "remedy": run.remedy}
 
 
 def plan_notes(run: Run, arms: Sequence[PlannedArm]) -> list[tuple[str, str]]:

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.urls import reverse
 
+from experiments_app.core.instants import milliseconds
 from experiments_app.core.plan import Plan, PlannedArm
 from experiments_app.core.workloads import Burst
 from experiments_app.models import Repeat, Run
-from experiments_app.runs.ending import milliseconds
 from experiments_app.web.published import beside
 
 
@@ -28,6 +28,7 @@ def run_data(run: Run, arms: Iterable[PlannedArm], repeats: Iterable[Repeat]) ->
         "title": run.title,
         "status": run.status,
         "reason": run.reason,
+        "remedy": run.remedy,
         "target": run.target,
         "target_kind": run.target_kind,
         "machine": run.machine,

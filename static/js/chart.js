@@ -6,7 +6,7 @@ import { colours } from "./dom.js";
 import { number } from "./format.js";
 
 const TOKENS = ["ink", "soft", "line", "hair", "run", "pause", "pause-ink", "limit", "published", "published-ink", "card", "bad"];
-const MANY = 300; // points from which a line replaces markers
+const MANY = 150; // points from which a line replaces markers: each marker is an element
 
 /** The height a panel needs with or without the axis of rounds under it. */
 export const panelHeight = (inner, axis) => inner + (axis ? 42 : 12);
@@ -25,9 +25,9 @@ export class Panel {
   }
 
   /**
-   * panel: {kind: "dots" | "bars", unit, x, y, marks (per point: true where paused), ids,
+   * panel: {kind: "dots" | "bars", unit, x, y, marks (per point: true where paused), ids(x),
    * range: [from, to], top, height, axis (written below), lines: [{y, text, look}],
-   * splits: [{x, text}], hover: [text]}.
+   * splits: [{x, text}]}. `ids(x)` gives what a point stands for.
    */
   draw(panel) {
     if (!window.Plotly) return;
@@ -39,18 +39,15 @@ export class Panel {
     if (!this.made) this.#listen();
   }
 
-  #dots({ x, y, marks, hover, dense }) {
+  #dots({ x, y, marks }) {
     const { c } = this;
-    if (dense ?? x.length > MANY) {
-      const line = { type: "scatter", mode: "lines", x, y, text: hover, hoverinfo: "text", line: { color: c.run, width: 1.2 } };
-      return [line];
-    }
+    const base = { type: "scatter", hoverinfo: "none" };
+    if (x.length > MANY) return [{ ...base, mode: "lines", x, y, line: { color: c.run, width: 1.2 } }];
     const size = x.length > 80 ? 5 : 7;
     const part = (paused, marker) => {
       const keep = x.map((_, i) => i).filter((i) => Boolean(marks[i]) === paused);
       return {
-        type: "scatter", mode: "markers", marker, customdata: keep, hoverinfo: "text",
-        x: keep.map((i) => x[i]), y: keep.map((i) => y[i]), text: keep.map((i) => hover[i]),
+        ...base, mode: "markers", marker, x: keep.map((i) => x[i]), y: keep.map((i) => y[i]),
       };
     };
     return [
@@ -60,18 +57,16 @@ export class Panel {
   }
 
   // Bars as one path of upright strokes: thousands cost no more than a line.
-  #bars({ x, y, hover, colour, barWidth }) {
+  #bars({ x, y, colour, barWidth }) {
     const xs = [];
     const ys = [];
-    const text = [];
     for (let i = 0; i < x.length; i += 1) {
       if (y[i] === null) continue;
       xs.push(x[i], x[i], null);
       ys.push(0, y[i], null);
-      text.push(hover[i], hover[i], "");
     }
     const line = { color: this.c[colour], width: barWidth };
-    return [{ type: "scatter", mode: "lines", x: xs, y: ys, text, hoverinfo: "text", line }];
+    return [{ type: "scatter", mode: "lines", x: xs, y: ys, hoverinfo: "none", line }];
   }
 
   #layout({ range, top, height, axis, lines, splits, width }) {
@@ -81,9 +76,8 @@ export class Panel {
       width, height, font, showlegend: false, hovermode: "closest", dragmode: "zoom",
       paper_bgcolor: "transparent", plot_bgcolor: "transparent",
       margin: { l: 46, r: 8, t: 6, b: axis ? 36 : 6 },
-      hoverlabel: { bgcolor: c.card, bordercolor: c.line, font: { ...font, color: c.ink }, align: "left" },
       xaxis: {
-        range, zeroline: false, showgrid: false, showticklabels: Boolean(axis), nticks: 12,
+        range, zeroline: false, showgrid: false, showticklabels: Boolean(axis), nticks: Math.max(3, Math.floor(width / 45)), tickangle: 0,
         tickformat: "d", title: axis ? { text: axis, standoff: 6 } : undefined,
         linecolor: c.line, showline: true, ticks: axis ? "outside" : "", ticklen: 3, tickcolor: c.line,
       },

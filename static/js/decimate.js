@@ -24,3 +24,16 @@ export function keepExtremes(values, limit) {
   }
   return kept;
 }
+
+/** Indices of the largest value of each of `limit` stretches: enough for bars that begin at 0. */
+export function keepLargest(values, limit) {
+  if (values.length <= limit) return Array.from(values, (_, i) => i);
+  const kept = [];
+  for (let k = 0; k < limit; k += 1) {
+    const to = Math.floor(((k + 1) * values.length) / limit);
+    let high = Math.floor((k * values.length) / limit);
+    for (let i = high + 1; i < to; i += 1) if ((values[i] ?? -1) > (values[high] ?? -1)) high = i;
+    kept.push(high);
+  }
+  return kept;
+}

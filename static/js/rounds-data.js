@@ -1,10 +1,12 @@
 // What the per-round charts draw, from the store. Pure.
 
-import { keepExtremes } from "./decimate.js";
+import { keepExtremes, keepLargest } from "./decimate.js";
 import { paused, roundsOf } from "./figures.js";
 import { count, cpuTime, time } from "./format.js";
 
-export const MOST_POINTS = 2000;
+// About one for each pixel of a panel.
+const MOST_POINTS = 500;
+const MOST_BARS = 220;
 
 const counters = (round) => round.settled ?? round.burst;
 
@@ -29,31 +31,32 @@ export function axisOf(store, arm) {
 }
 
 /** Points of one measure within `range` of the axis, thinned to their extremes when too many. */
-export function pointsOf(rows, measure, range = null, most = MOST_POINTS) {
+export function pointsOf(rows, measure, range = null) {
   const from = range ? Math.max(0, Math.ceil(range[0]) - 1) : 0;
   const to = range ? Math.min(rows.length, Math.floor(range[1])) : rows.length;
   const values = [];
   for (let i = from; i < to; i += 1) values.push(MEASURES[measure].of(rows[i].round));
-  const kept = keepExtremes(values, most);
-  const points = { x: [], y: [], marks: [], hover: [], thinned: kept.length < values.length, total: values.length };
+  const bars = MEASURES[measure].kind === "bars";
+  const kept = bars ? keepLargest(values, MOST_BARS) : keepExtremes(values, MOST_POINTS);
+  const points = { x: [], y: [], marks: [], thinned: kept.length < values.length, total: values.length };
   for (const k of kept) {
     const row = rows[from + k];
     points.x.push(from + k + 1);
     points.y.push(values[k]);
     points.marks.push(paused(row.round) === true);
-    points.hover.push(roundWords(row));
   }
   return points;
 }
 
-export function roundWords({ repeat, round }) {
+/** One round in a line: what the charts' readout says of the point under the pointer. */
+export function roundWords({ repeat, round }, many) {
   const c = counters(round);
   return [
-    `repeat ${repeat.n}, round ${round.n}: wall ${time(round.wall_us)}`,
+    `${many ? `Repeat ${repeat.n}, round` : "Round"} ${round.n}: wall ${time(round.wall_us)}`,
     `throttled periods ${count(c.nr_throttled)} of ${count(c.nr_periods)}`,
     `throttled time ${cpuTime(c.throttled_us)}`,
-    `used ${cpuTime(c.usage_us)}${round.settled ? "" : " (not settled yet)"}`,
-  ].join("<br>");
+    `used ${cpuTime(c.usage_us)}${round.settled ? "" : ", not settled yet"}`,
+  ].join("; ");
 }
 
 /** A round top for an axis from 0: the largest value and some room. */

@@ -23,25 +23,34 @@ const painter = new Painter();
 
 let chosen = data.arms.some((arm) => arm.name === recalled("arm")) || recalled("arm") === "all" ? recalled("arm") : null;
 let picked = null; // a round that was clicked
-let cache = new Map();
+const cache = new Map(); // arm -> {version, figures}
 
 const figures = (index) => {
-  if (!cache.has(index)) cache.set(index, armFigures(store, index));
-  return cache.get(index);
+  const version = store.repeatsOf(index).reduce((sum, repeat) => sum + repeat.version, 0);
+  if (cache.get(index)?.version !== version) {
+    cache.set(index, { version, figures: armFigures(store, index) });
+  }
+  return cache.get(index).figures;
 };
 
 const busy = () => store.repeats.find((r) => ["preparing", "measuring", "cleaning"].includes(r.state));
 
-/** The arm that is looked at: the chosen one, else the one that is running, else the tightest. */
+/** Of a run that had ended when the page opened: the tightest limit that was measured. */
+function tightest() {
+  const done = new Set(data.repeats.filter((r) => r.state === "done").map((r) => r.arm));
+  const limited = data.arms.filter((each) => each.quota_us !== null && done.has(each.index));
+  const share = (each) => each.quota_us / each.period_us;
+  return limited.sort((a, b) => share(a) - share(b))[0] ?? data.arms[0];
+}
+
+const opening = ENDED.includes(data.status) ? tightest() : null;
+
+/** The arm that is looked at: the chosen one, else the one that is running, else the newest. */
 function arm() {
   const named = data.arms.find((each) => each.name === chosen);
-  if (named) return named;
-  const running = busy();
-  if (running) return data.arms[running.arm];
-  const newest = store.newest && store.byId.get(store.newest.repeat);
-  if (!ENDED.includes(store.run.status) && newest) return data.arms[newest.arm];
-  const limited = data.arms.filter((each) => each.quota_us !== null && figures(each.index).n);
-  return limited.sort((a, b) => a.quota_us / a.period_us - b.quota_us / b.period_us)[0] ?? data.arms[0];
+  if (named || opening) return named ?? opening;
+  const running = busy() ?? (store.newest && store.byId.get(store.newest.repeat));
+  return running ? data.arms[running.arm] : data.arms[0];
 }
 
 const head = new HeadView(document, { store });
@@ -127,16 +136,24 @@ painter.add("setup", () => setup.draw(arm()), 500);
 painter.add("log", () => log.draw(), 200);
 
 function rowsCame() {
-  cache = new Map();
-  painter.touch("head", "strip", "figures", "summary", "setup", "log");
-  chart.touch();
+  painter.touch("head", "strip", "log");
+  if (live.state !== "catching-up") rowsSettled();
+}
+
+/** What is costly waits until the page has caught up. */
+function rowsSettled() {
+  painter.touch("figures", "summary", "setup");
+  chart.refresh();
 }
 
 const live = new LiveSocket({
   url: data.ws,
   since: () => store.last,
   onMessage: (message) => ingest.take(message),
-  onState: (link) => head.connection(link),
+  onState(link) {
+    head.connection(link);
+    if (link.state === "live" || link.state === "ended") rowsSettled();
+  },
 });
 const ingest = new Ingest({ store, live, onRows: rowsCame });
 
@@ -149,5 +166,6 @@ for (const row of all("#summary tr[data-arm]")) {
 }
 setInterval(() => !document.hidden && painter.touch("head", "figures"), 1000);
 showArm();
+chart.prime();
 painter.touchAll();
 live.start();

@@ -12,7 +12,8 @@ export class RunStore {
   /** `data` is the page's run-data. */
   constructor(data) {
     this.run = {
-      status: data.status, reason: data.reason ?? "", started_at: data.started_at,
+      status: data.status, reason: data.reason ?? "", remedy: data.remedy ?? "",
+      started_at: data.started_at,
       finished_at: data.finished_at, at: null,
     };
     this.arms = data.arms;
@@ -121,6 +122,7 @@ const HANDLERS = {
   run(store, row) {
     store.run.status = row.status;
     store.run.reason = row.reason ?? "";
+    store.run.remedy = row.remedy ?? "";
     store.run.at = row.at;
     if (row.status === "running") store.run.started_at ??= row.at;
     if (!["queued", "running"].includes(row.status)) store.run.finished_at ??= row.at;

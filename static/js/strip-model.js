@@ -11,12 +11,12 @@
 //   idle     stood still, no pause   unknown  no sample was taken here, or a counter is missing
 //   open     stood still since the last sign of life: paused or idle, not known yet
 
+import { interpolate, lastAtOrBefore, median, stateOf } from "./spans.js";
+
 const GAP = 2.5; // a sample later than this many sampling intervals is a gap
 const STILL = 0.0025; // CPU used per time below which a group counts as standing still
 const IDLE_PERIODS = 2; // whole periods without a throttled one: the period timer has stopped
 const PHASE_ENOUGH = 400;
-
-const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
 
 export class StripModel {
   /** periodUs: the CFS period; quotaUs: null for no limit; cpus: CPUs the group can use. */
@@ -210,10 +210,8 @@ export class StripModel {
   }
 
   #resolve(until, kind) {
-    if (!this.still) return;
-    const { from } = this.still;
+    if (this.still) this.#push(this.still.from, until, kind);
     this.still = null;
-    this.#push(from, until, kind);
   }
 
   #push(t0, t1, kind) {
@@ -244,9 +242,7 @@ export class StripModel {
     return { phase, uncertainty: Math.round((this.interval ?? 0) / 2) };
   }
 
-  usageAt(t) {
-    return interpolate(this.t, this.usage, t);
-  }
+  usageAt = (t) => interpolate(this.t, this.usage, t);
 
   pausedAt(t) {
     const i = lastAtOrBefore(this.spreads, t);
@@ -295,37 +291,6 @@ export class StripModel {
       state: stateOf(slices),
     };
   }
-}
-
-function stateOf(slices) {
-  for (const kind of ["paused", "open", "unknown", "running", "idle"]) {
-    if (slices.some((slice) => slice.kind === kind)) return kind;
-  }
-  return "not measured";
-}
-
-function lastAtOrBefore(spans, t) {
-  let low = 0;
-  let high = spans.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (spans[middle].t0 <= t) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
-}
-
-function interpolate(xs, ys, x) {
-  if (!xs.length || x <= xs[0]) return 0;
-  if (x >= xs.at(-1)) return ys.at(-1);
-  let low = 0;
-  let high = xs.length - 1;
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (xs[middle] <= x) low = middle;
-    else high = middle;
-  }
-  return ys[low] + ((ys[high] - ys[low]) * (x - xs[low])) / (xs[high] - xs[low]);
 }
 
 /** The parts of [t0, t1] that the model says were paused. */

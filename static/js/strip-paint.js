@@ -158,14 +158,9 @@ export class StripPainter {
     g.strokeStyle = c.line;
     line(g, 0, this.base + 0.5, this.width, this.base + 0.5);
     if (this.compact) return;
-    const width = g.measureText(scene.words).width;
-    g.fillStyle = c.card;
-    g.globalAlpha = 0.85;
-    g.fillRect(0, y - 17, width + 8, 15);
-    g.globalAlpha = 1;
     g.fillStyle = c.ink;
     g.textAlign = "left";
-    g.fillText(scene.words, 2, y - 5);
+    g.fillText(scene.words, 1, TOP - 9); // above the highest bar there can be
   }
 
   #round({ t0, t1, label, pauses }) {

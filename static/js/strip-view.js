@@ -54,7 +54,7 @@ export class StripView {
   /** Draw; true when more is waiting to be decoded. */
   draw() {
     if (!this.subject) return this.#empty("Nothing measured yet for this arm.");
-    const until = performance.now() + 6;
+    const until = performance.now() + 4;
     const whole = this.subject.series.settle(() => performance.now() < until);
     const model = this.model;
     model.feed(this.subject.series);
@@ -70,7 +70,7 @@ export class StripView {
 
   #empty(words) {
     this.scene = null;
-    this.painter.draw({ cells: [], from: 0, to: 1, budgetUs: 1, limited: false, rounds: [], ticks: [], words });
+    this.painter.draw({ cells: [], from: 0, to: 1, budgetUs: 1, limited: false, rounds: [], ticks: [], words: "" });
     write(find("[data-role=readout]", this.root), words);
     return false;
   }
@@ -199,7 +199,8 @@ export class StripView {
     }
     new ResizeObserver(() => {
       if (this.painter.width === Math.max(200, canvas.parentElement.clientWidth)) return;
-      this.painter.resize();
+      this.painter.resize(); // empties the canvas: drawn again before the next frame
+      if (this.scene) this.painter.draw(this.scene);
       this.touch();
     }).observe(canvas.parentElement);
     onTheme(() => {

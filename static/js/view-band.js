@@ -53,7 +53,8 @@ export class BandView {
     const { status } = this.store.run;
     if (status === "running") {
       const next = this.store.repeats.find((repeat) => repeat.state === "waiting");
-      const words = next ? `then ${this.store.arms[next.arm].label}, repeat ${next.n}` : "the last repeat";
+      const many = next && this.store.repeatsOf(next.arm).length > 1;
+      const words = next ? `then ${this.store.arms[next.arm].label}${many ? `, repeat ${next.n}` : ""}` : "the last arm";
       return this.#put("next", duration(timeLeft(this.store, Date.now())), `left of the run; ${words}`);
     }
     if (status === "queued") return this.#put("next", "queued", "starts when the machine is free");

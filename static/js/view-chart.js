@@ -3,7 +3,7 @@
 import { find, make, onTheme, remember, recalled, write } from "./dom.js";
 import { count, number } from "./format.js";
 import { Panel, panelHeight } from "./chart.js";
-import { axisOf, MEASURES, pointsOf, topOf } from "./rounds-data.js";
+import { axisOf, MEASURES, pointsOf, roundWords, topOf } from "./rounds-data.js";
 
 const ONE = [["wall", 132], ["throttled", 56], ["paused", 56], ["usage", 56]];
 const SMALL = [["wall", 92], ["paused", 56]];
@@ -31,14 +31,37 @@ export class ChartView {
   /** Choose what is shown: an arm's index, or null for all arms. */
   choose(arm) {
     if (this.arm === arm) return;
-    if (this.arm !== undefined) this.#zoom(null);
+    if (this.arm !== undefined) this.range = null;
+    const reuse = arm !== null && this.arm !== null && this.slots.length > 0;
     this.arm = arm;
+    if (reuse) {
+      for (const slot of this.slots) slot.arm = arm;
+      this.touch();
+      return;
+    }
     for (const slot of this.slots) slot.panel.clear();
     this.body.replaceChildren();
     this.body.classList.toggle("all", arm === null);
     this.slots = arm === null ? this.#allSlots() : this.#oneSlots();
     this.slots.forEach((slot, i) => this.painter.add(`chart-${i}`, () => this.#draw(slot), 300));
     this.touch();
+  }
+
+  /** Redraw if rows of what is shown have come since. */
+  refresh() {
+    const versions = this.store.repeats
+      .filter((repeat) => this.arm === null || repeat.arm === this.arm)
+      .map((repeat) => repeat.version)
+      .join(" ");
+    if (versions === this.versions) return;
+    this.versions = versions;
+    this.touch();
+  }
+
+  /** Draw every panel now: done once, while the page loads, so that later draws are changes. */
+  prime() {
+    this.touch();
+    for (const slot of this.slots) this.#draw(slot);
   }
 
   touch() {
@@ -75,6 +98,7 @@ export class ChartView {
     into.append(figure);
     const panel = new Panel(plot, {
       onPick: (found) => found && this.onPick(found),
+      onHover: (found) => this.#read(found),
       onRange: (range) => this.#zoom(range),
     });
     return { measure, inner, arm, axis, plot, panel };
@@ -133,16 +157,22 @@ export class ChartView {
       lines: this.#lines(measure, arm).map((line) => (this.arm === null ? { ...line, text: short(line.text) } : line)),
       splits: many ? splits.map(({ x, n }) => ({ x, text: measure === "wall" && splits.length < 9 ? `repeat ${n}` : "" })) : [],
       ids: (x) => rows[Math.round(x) - 1] ?? null,
-      dense: span > 300, barWidth: Math.max(1, Math.min(8, (inside / span) * 0.6)),
+      barWidth: Math.max(1, Math.min(8, (inside / span) * 0.6)),
     });
-    this.#say(points);
+    if (measure === "wall") this.#say(points);
   }
 
   #say({ thinned, total, x }) {
     const zoomed = this.range ? `rounds ${Math.ceil(this.range[0])} to ${Math.floor(this.range[1])}; ` : "";
-    const thin = thinned ? `${count(x.length)} of ${count(total)} points drawn, every smallest and largest kept` : "";
+    const thin = thinned ? `${count(x.length)} of ${count(total)} rounds drawn: the smallest and largest of each stretch` : "";
     write(this.note, `${zoomed}${thin}`.replace(/; $/, ""));
     find("[data-role=unzoom]", this.root).hidden = !this.range;
+  }
+
+  #read(row) {
+    const many = row && this.store.repeatsOf(row.repeat.arm).length > 1;
+    const words = row ? roundWords(row, many) : "Drag to zoom; click a round to see its periods.";
+    write(find("[data-role=point]", this.root), words);
   }
 
   #zoom(range) {

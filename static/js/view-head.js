@@ -14,6 +14,13 @@ const CONNECTION = {
   gone: "run is gone",
 };
 
+const NEXT = {
+  finished: "The other repeats are complete. Open the log for each failure; run again for the missing ones.",
+  failed: "Open the log for what led to it, put it right, and run again.",
+  interrupted: "What was measured is kept. Run again when the worker is back.",
+  cancelled: "What was measured until then is kept. Run again for the whole.",
+};
+
 export const ENDED = ["finished", "failed", "cancelled", "interrupted"];
 
 export class HeadView {
@@ -50,8 +57,22 @@ export class HeadView {
     const cancel = find("[data-role=cancel]", root);
     if (cancel) cancel.hidden = ended;
     for (const element of all("[data-when=ended]", root)) element.hidden = !ended;
+    if (status !== "queued") this.#reason(status);
     this.#say(status);
     if (this.link.state === "waiting") this.connection(this.link);
+  }
+
+  // Why a run ended badly, and what to do; a red word leads, not the colour alone.
+  #reason(status) {
+    const note = find("[data-role=reason]", this.root);
+    const failed = this.store.repeats.filter((repeat) => repeat.state === "failed");
+    note.hidden = !(ENDED.includes(status) && (status !== "finished" || failed.length));
+    if (note.hidden) return;
+    const { reason, remedy } = this.store.run;
+    const words = reason || failed[0]?.reason || "the log says what happened";
+    write(find("[data-role=reason-word]", note), status === "finished" ? "Finished with failures" : status[0].toUpperCase() + status.slice(1));
+    write(find("[data-role=reason-text]", note), words);
+    write(find("[data-role=remedy]", note), remedy || NEXT[status] || "");
   }
 
   // The progress is a segment a repeat; widths by CSSOM, since the pages allow no inline style.

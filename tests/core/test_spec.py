@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from experiments_app.core.model import Container
 from experiments_app.core.records import Limits
 from experiments_app.core.short_form import SHORT_KEYS
 from experiments_app.core.spec import Burst, Info, Spec, dump_spec, dump_toml, load_spec, parse_spec
+from experiments_app.core.spec_model import Container
 
 SHORT = """
 name = "mine"

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import * as format from "../../static/js/format.js";
-import { keepExtremes } from "../../static/js/decimate.js";
+import { keepExtremes, keepLargest } from "../../static/js/decimate.js";
 
 // The same table is read by tests/web/test_quantities.py: one rule on both sides.
 const table = JSON.parse(readFileSync(new URL("numbers.json", import.meta.url)));
@@ -25,4 +25,12 @@ test("extremes survive decimation", () => {
   assert.ok(kept.includes(1234) && kept.includes(8765));
   assert.deepEqual(kept, [...kept].sort((a, b) => a - b));
   assert.deepEqual(keepExtremes([3, 1], 10), [0, 1]);
+});
+
+test("bars keep the largest of each stretch", () => {
+  const values = Array.from({ length: 1000 }, (_, i) => (i === 777 ? 9 : i % 3 === 0 ? null : 1));
+  const kept = keepLargest(values, 100);
+  assert.equal(kept.length, 100);
+  assert.ok(kept.includes(777));
+  assert.deepEqual(keepLargest([1, null], 5), [0, 1]);
 });

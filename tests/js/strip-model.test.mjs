@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { SampleSeries } from "../../static/js/samples.js";
@@ -139,4 +140,20 @@ test("the grid follows the kernel's period timer, with its uncertainty", () => {
   assert.equal(uncertainty, 10_000);
   const still = Array.from({ length: 5 }, (_, i) => [777 + i * 20_000, 0, 0, 0, 0]);
   assert.deepEqual(feed(still, { periodUs: 100_000, quotaUs: 1000 }).grid, { phase: 777, uncertainty: null });
+});
+
+test("a recording of a real kernel adds up to the arm's totals", () => {
+  const recorded = JSON.parse(readFileSync(new URL("recorded-limit-500m.json", import.meta.url)));
+  const series = new SampleSeries();
+  for (const part of recorded.rows) series.add(part);
+  assert.equal(series.settle(), true);
+  const model = new StripModel({ periodUs: recorded.period_us, quotaUs: recorded.quota_us, cpus: recorded.cpus });
+  model.feed(series);
+  const cells = model.cells();
+  assert.equal(sum(cells, "used_us"), recorded.totals.usage_us);
+  assert.equal(sum(cells, "paused_us"), recorded.totals.throttled_us);
+  assert.equal(model.totals.periods, recorded.totals.nr_periods);
+  assert.equal(model.totals.throttled, recorded.totals.nr_throttled);
+  assert.equal(model.span.t1 - model.span.t0, recorded.totals.window_us);
+  assert.ok(cells.some((cell) => cell.state === "paused"));
 });

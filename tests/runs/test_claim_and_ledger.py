@@ -134,7 +134,7 @@ def test_a_round_cannot_be_stored_twice() -> None:
     ledger = claimed(run).ledger
     repeat = run.repeats.all()[0].pk
     ledger.append([RoundRow(repeat, a_round(1))])
-    with pytest.raises(Exception, match="(?i)unique"), transaction.atomic():
+    with pytest.raises(Exception, match=r"(?i)unique"), transaction.atomic():
         ledger.append([RoundRow(repeat, a_round(1))])
     assert Round.objects.count() == 1
     assert Ledger(run.number, 1).last_seq() == 2

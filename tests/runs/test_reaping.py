@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
@@ -72,7 +73,7 @@ def test_a_machine_that_slept_loses_no_run() -> None:
     reaper = Reaper(lease_seconds=10, clock=clock)
     run, _ = take(FAR)
     reaper.reap()
-    run.started_at = timezone.now() - timezone.timedelta(hours=8)
+    run.started_at = timezone.now() - timedelta(hours=8)
     run.save(update_fields=["started_at"])
     assert reaper.reap() == []
 

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 import pytest
 
-from experiments_app.core.model import Arm
 from experiments_app.core.plan import PlannedArm
 from experiments_app.core.records import Record
+from experiments_app.core.spec_model import Arm
 from experiments_app.targets.base import RepeatContext
 from experiments_app.targets.local import LocalTarget
 from experiments_app.targets.local.place import Place

@@ -30,7 +30,7 @@ from experiments_app.targets.local.place import choose
 lab, *paths = sys.argv[1:]
 builds = dict(zip(("go1.24", "go1.25"), map(Path, paths)))
 bench = Bench(choose(discover(), euid=0), builds, lab)
-session = bench.session(build="go1.24", limit="100m", period="1s", work={"rounds": 100})
+session = bench.session(build="go1.24", limit="500m", period="1s", work={"rounds": 100})
 session.prepare()
 sink = lambda record: isinstance(record, Hello) and print("measuring", flush=True)
 session.measure(sink, threading.Event())

@@ -78,8 +78,11 @@ def test_groups_go_beside_our_own_leaf_not_into_it(tmp_path: Path, only_writable
     assert choose(layout, euid=1000).base.cpu == tmp_path / "lab.scope"
 
 
-def test_processes_of_others_in_the_scope(tmp_path: Path, only_writable: Restrict) -> None:
-    layout = make_v2(tmp_path, "lab.scope", enabled=False)
+@pytest.mark.parametrize("enabled", [False, True])
+def test_processes_of_others_in_the_scope(
+    tmp_path: Path, only_writable: Restrict, enabled: bool
+) -> None:
+    layout = make_v2(tmp_path, "lab.scope", enabled=enabled)
     (tmp_path / "lab.scope/cgroup.procs").write_text(f"{os.getpid()}\n1\n")
     only_writable(tmp_path / "lab.scope")
     with pytest.raises(NoPlace) as caught:

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from experiments_app.core.model import Arm
 from experiments_app.core.records import Note, Samples
+from experiments_app.core.spec_model import Arm
 from experiments_app.targets.local import translate
 from experiments_app.targets.local.jobs import jobs_of
 from experiments_app.targets.local.process import LineBuffer

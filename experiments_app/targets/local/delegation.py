@@ -10,6 +10,10 @@ from experiments_app.core.errors import TargetError
 from experiments_app.targets.local.files import in_words, read_text, write_value
 
 HOME = "throttle-lab-home"
+_REMEDY = (
+    "Start the lab in a delegated scope: systemd-run --user --scope -p Delegate=yes ./lab up "
+    "(or as root)."
+)
 _TRIES = 20  # a process that forks while it is moved needs another look
 
 
@@ -29,12 +33,23 @@ def may_host(directory: Path) -> bool:
 
 
 def enable_cpu(directory: Path) -> None:
-    """Have cpu in the directory's cgroup.subtree_control.
+    """Have cpu in the directory's cgroup.subtree_control, and no process beside its groups.
 
-    Where processes are in the way and all of them are ours or our caller's (a delegated
-    scope holds the shell that started us), they move to a leaf beside the groups. Raises
-    TargetError, or FileNotFoundError when the directory has vanished.
+    Processes in the way that are ours or our caller's (a delegated scope holds the shell that
+    started us) move to a leaf beside the groups. They must go first: the kernel lets cpu be
+    enabled with them there, but then takes the directory for the root of a threaded subtree,
+    in which no process can join a group. Raises TargetError, or FileNotFoundError when the
+    directory has vanished.
     """
+    if _has_processes(directory) and (directory / "cgroup.events").exists():
+        if not may_host(directory):
+            raise TargetError(
+                f"{directory} holds processes that are not the lab's, so limits cannot be "
+                "enabled below it.",
+                remedy=_REMEDY,
+                code="cgroup-has-other-processes",
+            )
+        _move_home(directory)
     control = directory / "cgroup.subtree_control"
     if "cpu" in (read_text(control) or "").split():
         return
@@ -44,15 +59,15 @@ def enable_cpu(directory: Path) -> None:
         # ENOENT is the kernel's word for a controller that is not available here as well.
         if error.errno == errno.ENOENT and not control.exists():
             raise
-        if error.errno != errno.EBUSY or not may_host(directory):
-            raise TargetError(
-                f"Could not enable the cpu controller in {control}: {in_words(error)}.",
-                remedy="Start the lab in a delegated scope: systemd-run --user --scope "
-                "-p Delegate=yes ./lab up (or as root).",
-                code="controller-missing",
-            ) from error
-        _move_home(directory)
-        write_value(control, "+cpu")
+        raise TargetError(
+            f"Could not enable the cpu controller in {control}: {in_words(error)}.",
+            remedy=_REMEDY,
+            code="controller-missing",
+        ) from error
+
+
+def _has_processes(directory: Path) -> bool:
+    return bool(read_text(directory / "cgroup.procs"))
 
 
 def _move_home(directory: Path) -> None:
@@ -69,8 +84,7 @@ def _move_home(directory: Path) -> None:
                 continue
     raise TargetError(
         f"Processes keep appearing in {directory}.",
-        remedy="Start the lab in a scope of its own: systemd-run --user --scope "
-        "-p Delegate=yes ./lab up.",
+        remedy=_REMEDY,
     )
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from experiments_app.core.errors import PlanError, TargetError
-from experiments_app.core.model import Arm, Container, Group
 from experiments_app.core.records import Limits
+from experiments_app.core.spec_model import Arm, Container, Group
 from experiments_app.core.workloads import Burst, Info
 from experiments_app.targets.local.place import check_name
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from experiments_app.core.errors import Stopped, TargetError
-from experiments_app.core.model import Step
 from experiments_app.core.quantity import CpuMax, format_cpu_max
 from experiments_app.core.records import ArmFinished, Note, Readback, Sink, StopFlag
+from experiments_app.core.spec_model import Step
 from experiments_app.targets.local import sweep
 from experiments_app.targets.local.groups import gone, read_cpu_max
 from experiments_app.targets.local.jobs import Job, binary

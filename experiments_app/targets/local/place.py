@@ -157,7 +157,7 @@ def _v2(candidates: tuple[Path, ...]) -> Path:
             remedy=_CONTROLLER_REMEDY,
         )
     for directory in with_cpu:
-        if _has_cpu(directory / "cgroup.subtree_control") or may_host(directory):
+        if may_host(directory):
             return directory
     raise NoPlace(
         f"{with_cpu[0]} holds processes that are not the lab's, so limits cannot be enabled "
