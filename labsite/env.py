@@ -74,9 +74,11 @@ def _reject_unknown() -> None:
             close = difflib.get_close_matches(name, known, n=1)
             hint = f" Did you mean {close[0]}?" if close else ""
             names = ", ".join(sorted(known))
-            sys.exit(
-                f"throttle-lab: unknown setting {name} in the environment.{hint} Known: {names}"
+            print(
+                f"throttle-lab: unknown setting {name} in the environment.{hint} Known: {names}",
+                file=sys.stderr,
             )
+            sys.exit(2)
 
 
 def load() -> Environment:

@@ -44,6 +44,7 @@ class LabProcess:
     process: subprocess.Popen[str]
     link: str = ""
     environment: dict[str, str] = field(default_factory=dict)
+    followers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
     def base(self) -> str:
@@ -106,7 +107,7 @@ class LabProcess:
         path.write_text(SHORT % rounds)
         before = self.newest()
         with open(self.var / "cli.log", "ab") as log:
-            subprocess.Popen(
+            follower = subprocess.Popen(
                 [sys.executable, "-m", "experiments_app.cli", "run", str(path), "-t", "local"],
                 cwd=ROOT,
                 env=self.environment,
@@ -114,6 +115,7 @@ class LabProcess:
                 stdout=log,
                 stderr=log,
             )
+        self.followers.append(follower)
         return until(lambda: self.newest() if self.newest() > before else 0, "a run is queued")
 
     def newest(self) -> int:
@@ -171,6 +173,9 @@ def running_lab(var: Path) -> Iterator[LabProcess]:
         until(lambda: lab.pid("worker"), "the worker runs")
         yield lab
     finally:
+        for follower in lab.followers:
+            follower.kill()
+            follower.wait()
         process.send_signal(signal.SIGTERM)
         try:
             process.wait(40)

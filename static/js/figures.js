@@ -85,10 +85,17 @@ export function roundsOf(store, arm) {
   return rows;
 }
 
+/** A repeat's state in a word: one that its run's end broke off says so, and is no failure of its own. */
+export function repeatState(store, repeat) {
+  const { status, reason } = store.run;
+  const brokenOff = ["cancelled", "interrupted"].includes(status) && repeat.reason === reason;
+  return repeat.state === "failed" && brokenOff ? status : repeat.state;
+}
+
 /** One word for an arm from its repeats' states. */
-export function armState(repeats) {
-  const states = repeats.map((repeat) => repeat.state);
-  for (const state of ["measuring", "preparing", "cleaning", "failed"]) {
+export function armState(store, arm) {
+  const states = store.repeatsOf(arm).map((repeat) => repeatState(store, repeat));
+  for (const state of ["measuring", "preparing", "cleaning", "failed", "interrupted", "cancelled"]) {
     if (states.includes(state)) return state;
   }
   const done = states.filter((state) => state === "done").length;

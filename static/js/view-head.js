@@ -1,7 +1,7 @@
 // The head of a run page: state, progress, time left, connection, and what is said aloud.
 
 import { all, attribute, find, write } from "./dom.js";
-import { repeatShare, timeLeft } from "./figures.js";
+import { repeatShare, repeatState, timeLeft } from "./figures.js";
 import { duration } from "./format.js";
 
 const CONNECTION = {
@@ -69,7 +69,8 @@ export class HeadView {
     note.hidden = !(ENDED.includes(status) && (status !== "finished" || failed.length));
     if (note.hidden) return;
     const { reason, remedy } = this.store.run;
-    const words = reason || failed[0]?.reason || "the log says what happened";
+    const said = reason.toLowerCase() === `${status}.` ? "" : reason; // it would say its state twice
+    const words = said || (status === "cancelled" ? "stopped before its end." : failed[0]?.reason) || "the log says why.";
     write(find("[data-role=reason-word]", note), status === "finished" ? "Finished with failures" : status[0].toUpperCase() + status.slice(1));
     write(find("[data-role=reason-text]", note), words);
     write(find("[data-role=remedy]", note), remedy || NEXT[status] || "");
@@ -80,10 +81,11 @@ export class HeadView {
     const li = this.segments.get(repeat.id);
     if (!li) return;
     const share = repeatShare(this.store, repeat);
-    li.className = repeat.state;
+    const state = repeatState(this.store, repeat);
+    li.className = state;
     li.firstElementChild.style.width = `${(share * 100).toFixed(1)}%`;
     const arm = this.store.arms[repeat.arm];
-    attribute(li, "title", `${arm.label}, repeat ${repeat.n}: ${repeat.state}`);
+    attribute(li, "title", `${arm.label}, repeat ${repeat.n}: ${state}`);
   }
 
   #current() {

@@ -36,7 +36,7 @@ export class RailView {
   }
 
   #arm(item, arm, f, top) {
-    const state = armState(this.store.repeatsOf(arm.index));
+    const state = armState(this.store, arm.index);
     const pill = find("[data-role=state]", item);
     write(pill, state);
     pill.className = `pill bare ${state.split(" ").at(-1)}`;

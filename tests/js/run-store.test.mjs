@@ -117,11 +117,13 @@ test("figures: sums of settled rounds, null stays null, p95 needs 20", () => {
 
 test("states and time left follow the plan", () => {
   const store = new RunStore(data());
-  assert.equal(armState(store.repeatsOf(0)), "waiting");
+  assert.equal(armState(store, 0), "waiting");
   assert.equal(timeLeft(store, 0), null);
   store.applyRow({ s: 1, k: "run", status: "running", reason: "", at: 1000 });
   assert.equal(timeLeft(store, 1000), 2 * 20_800_000);
   store.applyRow({ s: 2, k: "repeat", repeat: 11, state: "failed", reason: "gone", at: 2000 });
-  assert.equal(armState(store.repeatsOf(0)), "failed");
+  assert.equal(armState(store, 0), "failed");
   assert.equal(timeLeft(store, 2000), 20_800_000);
+  store.applyRow({ s: 3, k: "run", status: "cancelled", reason: "gone", at: 3000 });
+  assert.equal(armState(store, 0), "cancelled");
 });

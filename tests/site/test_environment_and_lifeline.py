@@ -1,0 +1,113 @@
+"""Settings are loud, starts are slowed down when they come too fast, ports are checked."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from experiments_app.cli.up_command import PortTaken, free_port
+from labsite import env, lifeline
+from tests.lab_process import ROOT
+from tests.waiting import until
+
+
+def load(**variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from labsite import env; print(env.load())"],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("variables", "said"),
+    [
+        ({"THROTTLE_LAB_PROT": "1"}, "Did you mean THROTTLE_LAB_PORT?"),
+        ({"THROTTLE_LAB_PORT": "http"}, "THROTTLE_LAB_PORT='http' cannot be used"),
+        ({"THROTTLE_LAB_PORT": "70000"}, "THROTTLE_LAB_PORT"),
+        ({"THROTTLE_LAB_DEBUG": "perhaps"}, "THROTTLE_LAB_DEBUG"),
+        ({"REDIS_URL": "localhost:6379"}, "must start with redis://"),
+    ],
+)
+def test_a_wrong_setting_stops_the_start(variables: dict[str, str], said: str) -> None:
+    done = load(**variables)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_good_settings() -> None:
+    assert load(THROTTLE_LAB_PORT="8123").returncode == 0
+
+
+def test_a_deep_checkout_gets_a_short_socket_of_its_own(tmp_path: Path) -> None:
+    deep = tmp_path / ("d" * 120)
+    path = env.valkey_socket(deep)
+    assert len(os.fsencode(path)) <= 100
+    assert path != env.valkey_socket(tmp_path / ("e" * 120))
+    assert env.valkey_socket(Path("/v")) == Path("/v/valkey/valkey.sock")
+
+
+def test_a_kept_secret_is_private_and_stays(tmp_path: Path) -> None:
+    environment = env.Environment(var=tmp_path)
+    first = env.secret_key(environment)
+    assert first == env.secret_key(environment)
+    assert len(first) > 40
+    assert (tmp_path / "secret-key").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("starts", "wait"),
+    [
+        ([], 0),
+        ([95, 99], 0),
+        ([95, 97, 99], 1),
+        ([93, 95, 97, 99], 2),
+        ([10, 20, 99], 0),
+        ([90 - 12 * i for i in range(12)][::-1], 0),
+    ],
+)
+def test_back_off(starts: list[float], wait: float) -> None:
+    assert lifeline.back_off([float(start) for start in starts], 100.0) == wait
+
+
+def test_back_off_has_an_upper_bound() -> None:
+    assert lifeline.back_off([100 - i for i in range(20, 0, -1)], 100.0) == 30
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's own signal is Linux")
+def test_a_program_ends_with_its_killed_parent(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    parent = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import subprocess, sys;"
+            "subprocess.run([sys.executable, '-m', 'labsite.lifeline', 'sh', '-c',"
+            f" 'echo $$ > {note}; exec sleep 300'])",
+        ],
+        cwd=ROOT,
+    )
+    pid = int(until(lambda: note.exists() and note.read_text().strip(), "the program runs"))
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    until(lambda: not psutil.pid_exists(pid), "the program has ended")
+
+
+def test_a_taken_port_is_refused_with_a_way_out() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        with pytest.raises(PortTaken, match="cannot be used") as caught:
+            free_port("127.0.0.1", port)
+    assert "--port" in caught.value.remedy
+    assert free_port("127.0.0.1", 0) > 0
