@@ -183,6 +183,9 @@ def running_lab(var: Path) -> Iterator[LabProcess]:
             process.kill()
         assert process.stdout is not None
         process.stdout.close()
+        # Shown by pytest when a test of this lab has failed.
+        for log in sorted((var / "log").glob("*.log")):
+            print(f"--- {log.name}\n{log.read_text()[-3000:]}")
 
 
 def _wait_for_link(process: subprocess.Popen[str]) -> str:

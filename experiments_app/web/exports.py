@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from experiments_app.archive.exports import export_json, export_zip
@@ -47,9 +47,5 @@ def _file(run: Run, ending: str, kind: str, data: bytes) -> HttpResponse:
     )
 
 
-def _lines(run: Run, ending: str, lines: Iterable[str]) -> StreamingHttpResponse:
-    return StreamingHttpResponse(
-        lines,
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": _name(run, ending)},
-    )
+def _lines(run: Run, ending: str, lines: Iterable[str]) -> HttpResponse:
+    return _file(run, ending, "text/csv; charset=utf-8", "".join(lines).encode())

@@ -46,11 +46,15 @@ function ask(event) {
   const dialog = document.getElementById(form.dataset.confirm);
   if (!dialog) return;
   event.preventDefault();
-  dialog.addEventListener("close", () => {
-    if (dialog.returnValue !== "yes") return;
-    form.dataset.sure = "1";
-    form.requestSubmit();
-  }, { once: true });
+  dialog.addEventListener(
+    "close",
+    () => {
+      if (dialog.returnValue !== "yes") return;
+      form.dataset.sure = "1";
+      form.requestSubmit();
+    },
+    { once: true },
+  );
   dialog.returnValue = "";
   dialog.showModal();
 }

@@ -26,10 +26,16 @@ class SmallStrip {
     this.painter = new Painter();
     this.painter.add("strip", () => this.draw(), 60);
     this.live = new LiveSocket({
-      url: this.data.ws, since: () => this.store.last, onState: () => {},
+      url: this.data.ws,
+      since: () => this.store.last,
+      onState: () => {},
       onMessage: (message) => this.ingest.take(message),
     });
-    this.ingest = new Ingest({ store: this.store, live: this.live, onRows: () => this.painter.touch("strip") });
+    this.ingest = new Ingest({
+      store: this.store,
+      live: this.live,
+      onRows: () => this.painter.touch("strip"),
+    });
     onTheme(() => {
       this.strip.retheme();
       this.painter.touch("strip");
@@ -45,7 +51,11 @@ class SmallStrip {
     this.#words(repeat, arm, group);
     const { cpus } = this.data;
     let model = this.models.get(group);
-    if (!model) this.models.set(group, (model = new StripModel({ periodUs: arm.period_us, quotaUs: arm.quota_us, cpus })));
+    if (!model)
+      this.models.set(
+        group,
+        (model = new StripModel({ periodUs: arm.period_us, quotaUs: arm.quota_us, cpus })),
+      );
     group.samples.settle();
     model.feed(group.samples);
     if (!model.span) return;
@@ -53,8 +63,14 @@ class SmallStrip {
     const to = phase + Math.ceil((model.span.t1 - phase) / arm.period_us) * arm.period_us;
     const limited = arm.quota_us !== null;
     this.strip.draw({
-      cells: model.cells({ from: to - VIEW_US, to, live: true }), from: to - VIEW_US, to, limited,
-      budgetUs: arm.quota_us ?? cpus * arm.period_us, rounds: [], ticks: [], focus: null,
+      cells: model.cells({ from: to - VIEW_US, to, live: true }),
+      from: to - VIEW_US,
+      to,
+      limited,
+      budgetUs: arm.quota_us ?? cpus * arm.period_us,
+      rounds: [],
+      ticks: [],
+      focus: null,
       words: budgetWords({ quotaUs: arm.quota_us, periodUs: arm.period_us, cpus }),
     });
   }
@@ -62,11 +78,19 @@ class SmallStrip {
   #words(repeat, arm, group) {
     const box = find(`[data-live="${this.number}"]`);
     const last = group.rounds.at(-1);
-    const round = last ? `, round ${last.n} of ${number(arm.rounds).replace(/\.0*$/, "")}: ${time(last.wall_us)}` : "";
+    const round = last
+      ? `, round ${last.n} of ${number(arm.rounds).replace(/\.0*$/, "")}: ${time(last.wall_us)}`
+      : "";
     write(find("[data-role=doing]", box), `${repeat.state} ${arm.label}`);
     const f = armFigures(this.store, repeat.arm);
-    const paused = arm.quota_us === null || !f.judged ? "" : `; paused in ${ofTotal(f.paused, f.judged)} rounds seen here`;
-    write(find(`#words-${this.number}`), `${arm.label}${round}${paused}. The last 2 s, one cell a period.`);
+    const paused =
+      arm.quota_us === null || !f.judged
+        ? ""
+        : `; paused in ${ofTotal(f.paused, f.judged)} rounds seen here`;
+    write(
+      find(`#words-${this.number}`),
+      `${arm.label}${round}${paused}. The last 2 s, one cell a period.`,
+    );
   }
 
   stop() {

@@ -5,7 +5,20 @@
 import { colours } from "./dom.js";
 import { number } from "./format.js";
 
-const TOKENS = ["ink", "soft", "line", "hair", "run", "pause", "pause-ink", "limit", "published", "published-ink", "card", "bad"];
+const TOKENS = [
+  "ink",
+  "soft",
+  "line",
+  "hair",
+  "run",
+  "pause",
+  "pause-ink",
+  "limit",
+  "published",
+  "published-ink",
+  "card",
+  "bad",
+];
 const MANY = 150; // points from which a line replaces markers: each marker is an element
 
 /** The height a panel needs with or without the axis of rounds under it. */
@@ -33,7 +46,10 @@ export class Panel {
     if (!window.Plotly) return;
     const data = panel.kind === "bars" ? this.#bars(panel) : this.#dots(panel);
     window.Plotly.react(this.element, data, this.#layout(panel), {
-      displayModeBar: false, doubleClick: false, scrollZoom: false, responsive: false,
+      displayModeBar: false,
+      doubleClick: false,
+      scrollZoom: false,
+      responsive: false,
     });
     this.ids = panel.ids;
     if (!this.made) this.#listen();
@@ -47,12 +63,21 @@ export class Panel {
     const part = (paused, marker) => {
       const keep = x.map((_, i) => i).filter((i) => Boolean(marks[i]) === paused);
       return {
-        ...base, mode: "markers", marker, x: keep.map((i) => x[i]), y: keep.map((i) => y[i]),
+        ...base,
+        mode: "markers",
+        marker,
+        x: keep.map((i) => x[i]),
+        y: keep.map((i) => y[i]),
       };
     };
     return [
       part(false, { size, color: c.run }),
-      part(true, { size: size + 1, symbol: "diamond", color: c.pause, line: { color: c["pause-ink"], width: 1 } }),
+      part(true, {
+        size: size + 1,
+        symbol: "diamond",
+        color: c.pause,
+        line: { color: c["pause-ink"], width: 1 },
+      }),
     ];
   }
 
@@ -73,42 +98,99 @@ export class Panel {
     const { c } = this;
     const font = { family: "system-ui, sans-serif", size: 11, color: c.soft };
     return {
-      width, height, font, showlegend: false, hovermode: "closest", dragmode: "zoom",
-      paper_bgcolor: "transparent", plot_bgcolor: "transparent",
+      width,
+      height,
+      font,
+      showlegend: false,
+      hovermode: "closest",
+      dragmode: "zoom",
+      paper_bgcolor: "transparent",
+      plot_bgcolor: "transparent",
       margin: { l: 46, r: 8, t: 6, b: axis ? 36 : 6 },
       xaxis: {
-        range, zeroline: false, showgrid: false, showticklabels: Boolean(axis), nticks: Math.max(3, Math.floor(width / 45)), tickangle: 0,
-        tickformat: "d", title: axis ? { text: axis, standoff: 6 } : undefined,
-        linecolor: c.line, showline: true, ticks: axis ? "outside" : "", ticklen: 3, tickcolor: c.line,
+        range,
+        zeroline: false,
+        showgrid: false,
+        showticklabels: Boolean(axis),
+        nticks: Math.max(3, Math.floor(width / 45)),
+        tickangle: 0,
+        tickformat: "d",
+        title: axis ? { text: axis, standoff: 6 } : undefined,
+        linecolor: c.line,
+        showline: true,
+        ticks: axis ? "outside" : "",
+        ticklen: 3,
+        tickcolor: c.line,
       },
       yaxis: {
-        range: [0, top], fixedrange: true, zeroline: false, gridcolor: c.hair,
+        range: [0, top],
+        fixedrange: true,
+        zeroline: false,
+        gridcolor: c.hair,
         ...ticks(top, height),
       },
       shapes: [...lines.map((line) => this.#shape(line)), ...splits.map((split) => this.#split(split))],
-      annotations: [...lines.map((line) => this.#label(line)), ...splits.filter((s) => s.text).map((s) => this.#splitLabel(s, font))],
+      annotations: [
+        ...lines.map((line) => this.#label(line)),
+        ...splits.filter((s) => s.text).map((s) => this.#splitLabel(s, font)),
+      ],
     };
   }
 
   #shape({ y, look }) {
     const width = look === "limit" ? 1.5 : 2;
-    return { type: "line", xref: "paper", x0: 0, x1: 1, y0: y, y1: y, line: { color: this.c[look], width }, layer: "below" };
+    return {
+      type: "line",
+      xref: "paper",
+      x0: 0,
+      x1: 1,
+      y0: y,
+      y1: y,
+      line: { color: this.c[look], width },
+      layer: "below",
+    };
   }
 
   #label({ y, text, look }) {
-    const ink = look === "published" ? this.c["published-ink"] : this.c.ink;
+    // Dots may lie under the words of a published figure; they must stay in sight.
+    const published = look === "published";
     return {
-      xref: "paper", x: 1, xanchor: "right", y, yanchor: "bottom", showarrow: false, text,
-      font: { size: 11, color: ink }, bgcolor: this.c.card, opacity: 0.9, borderpad: 1,
+      xref: "paper",
+      x: 1,
+      xanchor: "right",
+      y,
+      yanchor: "bottom",
+      showarrow: false,
+      text,
+      font: { size: 11, color: published ? this.c["published-ink"] : this.c.ink },
+      bgcolor: published ? "transparent" : this.c.card,
+      borderpad: 1,
     };
   }
 
   #split({ x }) {
-    return { type: "line", x0: x, x1: x, yref: "paper", y0: 0, y1: 1, line: { color: this.c.line, width: 1, dash: "dot" } };
+    return {
+      type: "line",
+      x0: x,
+      x1: x,
+      yref: "paper",
+      y0: 0,
+      y1: 1,
+      line: { color: this.c.line, width: 1, dash: "dot" },
+    };
   }
 
   #splitLabel({ x, text }, font) {
-    return { x, y: 1, yref: "paper", xanchor: "left", yanchor: "top", showarrow: false, text, font: { ...font, size: 10 } };
+    return {
+      x,
+      y: 1,
+      yref: "paper",
+      xanchor: "left",
+      yanchor: "top",
+      showarrow: false,
+      text,
+      font: { ...font, size: 10 },
+    };
   }
 
   #listen() {

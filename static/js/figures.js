@@ -1,5 +1,7 @@
 // Figures of an arm or of a round, from the store's rows. Pure. Null is "not measured".
 
+import { NOT_MEASURED, ofTotal } from "./format.js";
+
 /** Nearest-rank percentile; null where n cannot tell it from the maximum. */
 export function percentile(sorted, p) {
   const needed = { 50: 1, 95: 20, 99: 100 }[p];
@@ -25,6 +27,13 @@ export function paused(round) {
   const counters = round.settled;
   if (!counters || counters.throttled_us === null) return null;
   return counters.throttled_us > 0;
+}
+
+/** "4 of 20" rounds with a pause; where the kernel keeps no such counter, why there is none. */
+export function pausedWords(arm, { paused: n, judged, settled }) {
+  if (judged) return ofTotal(n, judged);
+  if (arm.quota_us === null) return "no limit";
+  return settled ? NOT_MEASURED : "not yet";
 }
 
 /**

@@ -72,7 +72,8 @@ export function duration(us) {
   const seconds = Math.max(0, Math.round(us / 1e6));
   if (seconds < 60) return `${seconds}${NBSP}s`;
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes}${NBSP}min${NBSP}${String(seconds % 60).padStart(2, "0")}${NBSP}s`;
+  if (minutes < 60)
+    return `${minutes}${NBSP}min${NBSP}${String(seconds % 60).padStart(2, "0")}${NBSP}s`;
   return `${Math.floor(minutes / 60)}${NBSP}h${NBSP}${String(minutes % 60).padStart(2, "0")}${NBSP}min`;
 }
 

@@ -13,9 +13,27 @@ const counters = (round) => round.settled ?? round.burst;
 /** The measures of a round; `of` gives the drawn value, null for what was not measured. */
 export const MEASURES = {
   wall: { title: "Wall per round", unit: "ms", kind: "dots", of: (r) => r.wall_us / 1000 },
-  throttled: { title: "Throttled periods", unit: "count", kind: "bars", colour: "pause", of: (r) => counters(r).nr_throttled },
-  paused: { title: "Throttled time", unit: "CPU ms, summed over CPUs", kind: "bars", colour: "pause", of: (r) => scaled(counters(r).throttled_us) },
-  usage: { title: "CPU used", unit: "CPU ms", kind: "bars", colour: "run", of: (r) => scaled(counters(r).usage_us) },
+  throttled: {
+    title: "Throttled periods",
+    unit: "count",
+    kind: "bars",
+    colour: "pause",
+    of: (r) => counters(r).nr_throttled,
+  },
+  paused: {
+    title: "Throttled time",
+    unit: "CPU ms, summed over CPUs",
+    kind: "bars",
+    colour: "pause",
+    of: (r) => scaled(counters(r).throttled_us),
+  },
+  usage: {
+    title: "CPU used",
+    unit: "CPU ms",
+    kind: "bars",
+    colour: "run",
+    of: (r) => scaled(counters(r).usage_us),
+  },
 };
 
 const scaled = (us) => (us === null ? null : us / 1000);
@@ -38,7 +56,13 @@ export function pointsOf(rows, measure, range = null) {
   for (let i = from; i < to; i += 1) values.push(MEASURES[measure].of(rows[i].round));
   const bars = MEASURES[measure].kind === "bars";
   const kept = bars ? keepLargest(values, MOST_BARS) : keepExtremes(values, MOST_POINTS);
-  const points = { x: [], y: [], marks: [], thinned: kept.length < values.length, total: values.length };
+  const points = {
+    x: [],
+    y: [],
+    marks: [],
+    thinned: kept.length < values.length,
+    total: values.length,
+  };
   for (const k of kept) {
     const row = rows[from + k];
     points.x.push(from + k + 1);

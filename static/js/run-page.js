@@ -21,7 +21,10 @@ const data = embedded("run-data");
 const store = new RunStore(data);
 const painter = new Painter();
 
-let chosen = data.arms.some((arm) => arm.name === recalled("arm")) || recalled("arm") === "all" ? recalled("arm") : null;
+let chosen =
+  data.arms.some((arm) => arm.name === recalled("arm")) || recalled("arm") === "all"
+    ? recalled("arm")
+    : null;
 let picked = null; // a round that was clicked
 const cache = new Map(); // arm -> {version, figures}
 
@@ -95,7 +98,10 @@ function subject(repeat) {
   const current = data.arms[repeat.arm];
   const many = store.repeatsOf(repeat.arm).length > 1;
   return {
-    key: `${repeat.id} ${group.name}`, series: group.samples, rounds: group.rounds, arm: current,
+    key: `${repeat.id} ${group.name}`,
+    series: group.samples,
+    rounds: group.rounds,
+    arm: current,
     live: repeat.state === "measuring" && !ENDED.includes(store.run.status),
     label: many ? `${current.label}, repeat ${repeat.n}` : current.label,
   };
@@ -116,22 +122,34 @@ function newestRow(current) {
 }
 
 painter.add("head", () => head.draw(), 100);
-painter.add("strip", () => {
-  showArm();
-  strip.draw();
-}, 30);
-painter.add("figures", () => {
-  const current = arm();
-  band.draw(current, figures);
-  rail.draw(figures, chosen === "all" ? "all" : current.name);
-  const row = newestRow(current);
-  const many = store.repeatsOf(current.index).length > 1;
-  counters.draw(row && { ...row, many }, figures(current.index), current, Boolean(picked));
-}, 200);
-painter.add("summary", () => {
-  find("#summary").hidden = !ENDED.includes(store.run.status);
-  summary.draw(figures, arm().name);
-}, 400);
+painter.add(
+  "strip",
+  () => {
+    showArm();
+    strip.draw();
+  },
+  30,
+);
+painter.add(
+  "figures",
+  () => {
+    const current = arm();
+    band.draw(current, figures);
+    rail.draw(figures, chosen === "all" ? "all" : current.name);
+    const row = newestRow(current);
+    const many = store.repeatsOf(current.index).length > 1;
+    counters.draw(row && { ...row, many }, figures(current.index), current, Boolean(picked));
+  },
+  200,
+);
+painter.add(
+  "summary",
+  () => {
+    find("#summary").hidden = !ENDED.includes(store.run.status);
+    summary.draw(figures, arm().name);
+  },
+  400,
+);
 painter.add("setup", () => setup.draw(arm()), 500);
 painter.add("log", () => log.draw(), 200);
 

@@ -12,9 +12,12 @@ export class RunStore {
   /** `data` is the page's run-data. */
   constructor(data) {
     this.run = {
-      status: data.status, reason: data.reason ?? "", remedy: data.remedy ?? "",
+      status: data.status,
+      reason: data.reason ?? "",
+      remedy: data.remedy ?? "",
       started_at: data.started_at,
-      finished_at: data.finished_at, at: null,
+      finished_at: data.finished_at,
+      at: null,
     };
     this.arms = data.arms;
     this.last = 0;
@@ -94,17 +97,36 @@ export class RunStore {
 }
 
 const emptyRepeat = (repeat) => ({
-  id: repeat.id, arm: repeat.arm, n: repeat.n, state: repeat.state, reason: repeat.reason ?? "",
-  at: null, since: null, readback: repeat.readback ?? null, groups: new Map(), version: 0,
+  id: repeat.id,
+  arm: repeat.arm,
+  n: repeat.n,
+  state: repeat.state,
+  reason: repeat.reason ?? "",
+  at: null,
+  since: null,
+  readback: repeat.readback ?? null,
+  groups: new Map(),
+  version: 0,
 });
 
 const emptyGroup = (name) => ({
-  name, rounds: [], byNumber: new Map(), samples: new SampleSeries(),
-  hello: null, tree: null, totals: null,
+  name,
+  rounds: [],
+  byNumber: new Map(),
+  samples: new SampleSeries(),
+  hello: null,
+  tree: null,
+  totals: null,
 });
 
 const COUNTERS = [
-  "window_us", "usage_us", "nr_periods", "nr_throttled", "throttled_us", "nr_bursts", "burst_us",
+  "window_us",
+  "usage_us",
+  "nr_periods",
+  "nr_throttled",
+  "throttled_us",
+  "nr_bursts",
+  "burst_us",
   "run_delay_us",
 ];
 
@@ -156,8 +178,12 @@ const HANDLERS = {
     const group = store.group(row.repeat, row.group);
     if (!group || group.byNumber.has(row.n)) return;
     const round = {
-      n: row.n, start_us: row.start_us, wall_us: row.wall_us, late_us: row.late_us ?? null,
-      burst: pick(row), settled: null,
+      n: row.n,
+      start_us: row.start_us,
+      wall_us: row.wall_us,
+      late_us: row.late_us ?? null,
+      burst: pick(row),
+      settled: null,
     };
     group.byNumber.set(row.n, round);
     group.rounds.push(round);

@@ -3,7 +3,20 @@
 import { colours } from "./dom.js";
 import { cpuTime, number } from "./format.js";
 
-const TOKENS = ["ink", "soft", "line", "hair", "run", "run-soft", "pause", "pause-soft", "limit", "unknown", "card", "published"];
+const TOKENS = [
+  "ink",
+  "soft",
+  "line",
+  "hair",
+  "run",
+  "run-soft",
+  "pause",
+  "pause-soft",
+  "limit",
+  "unknown",
+  "card",
+  "published",
+];
 const TOP = 22; // room above the highest bar for what is written on the budget line
 const FONT = "11px system-ui, sans-serif";
 
@@ -216,7 +229,8 @@ function line(g, x0, y0, x1, y1) {
 
 /** What is written on the line at the cell's full height. */
 export function budgetWords({ quotaUs, periodUs, cpus }) {
-  const period = `${number(periodUs / 1000)} ms period`;
-  if (quotaUs === null) return `no limit; the line is ${cpus} CPUs: ${cpuTime(cpus * periodUs)} per ${period}`;
-  return `budget ${cpuTime(quotaUs)} per ${period}`;
+  if (quotaUs === null) {
+    return `no limit; the line is ${cpus} CPUs, ${cpuTime(cpus * periodUs)} a period`;
+  }
+  return `budget ${cpuTime(quotaUs)} per ${number(periodUs / 1000)} ms period`;
 }

@@ -70,7 +70,16 @@ export class StripView {
 
   #empty(words) {
     this.scene = null;
-    this.painter.draw({ cells: [], from: 0, to: 1, budgetUs: 1, limited: false, rounds: [], ticks: [], words: "" });
+    this.painter.draw({
+      cells: [],
+      from: 0,
+      to: 1,
+      budgetUs: 1,
+      limited: false,
+      rounds: [],
+      ticks: [],
+      words: "",
+    });
     write(find("[data-role=readout]", this.root), words);
     return false;
   }
@@ -102,12 +111,15 @@ export class StripView {
     const shown = roundsWithin(rounds, from, to);
     const room = shown.length < 14;
     return {
-      cells, from, to,
+      cells,
+      from,
+      to,
       limited: arm.quota_us !== null,
       budgetUs: arm.quota_us ?? this.cpus * model.periodUs,
       words: budgetWords({ quotaUs: arm.quota_us, periodUs: model.periodUs, cpus: this.cpus }),
       rounds: shown.map((round) => ({
-        t0: round.start_us, t1: round.start_us + round.wall_us,
+        t0: round.start_us,
+        t1: round.start_us + round.wall_us,
         pauses: pausesIn(model, round.start_us, round.start_us + round.wall_us),
         label: room ? `round ${round.n}: ${time(round.wall_us)}` : "",
       })),
@@ -229,16 +241,27 @@ export class StripView {
     const at = this.focus ?? 0;
     const page = (sign) => this.#go(this.scene.from - this.zero + sign * length * 0.8);
     const step = (sign) => {
-      if (at + sign < 0 || at + sign > last) this.#go(this.scene.from - this.zero + (sign * length) / 2);
+      if (at + sign < 0 || at + sign > last)
+        this.#go(this.scene.from - this.zero + (sign * length) / 2);
       this.#setFocus(Math.max(0, Math.min(last, at + sign)));
     };
     const acts = {
-      ArrowLeft: () => step(-1), ArrowRight: () => step(1),
-      ArrowDown: () => step(-1), ArrowUp: () => step(1),
-      PageUp: () => page(-1), PageDown: () => page(1),
-      Home: () => { this.#go(0); this.#setFocus(0); },
-      End: () => { this.#go(this.subject.live ? null : Number.MAX_SAFE_INTEGER); this.#setFocus(last); },
-      "+": () => this.#zoomBy(-1), "-": () => this.#zoomBy(1),
+      ArrowLeft: () => step(-1),
+      ArrowRight: () => step(1),
+      ArrowDown: () => step(-1),
+      ArrowUp: () => step(1),
+      PageUp: () => page(-1),
+      PageDown: () => page(1),
+      Home: () => {
+        this.#go(0);
+        this.#setFocus(0);
+      },
+      End: () => {
+        this.#go(this.subject.live ? null : Number.MAX_SAFE_INTEGER);
+        this.#setFocus(last);
+      },
+      "+": () => this.#zoomBy(-1),
+      "-": () => this.#zoomBy(1),
     };
     if (!acts[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();

@@ -40,7 +40,8 @@ export function stripWords(cells, { zero, quotaUs, label }) {
 /** How well the cells are aligned to the kernel's own periods. */
 export function gridWords({ phase, uncertainty }, periodUs) {
   const where = `${number(phase / 1000)} ms`;
-  if (uncertainty === null) return "Period bounds: not seen in the counters; drawn from the first sample.";
+  if (uncertainty === null)
+    return "Period bounds: not seen in the counters; drawn from the first sample.";
   const per = `${number(periodUs / 1000)} ms`;
   return `Period bounds from the counters: phase ${where} of ${per}, ±${number(uncertainty / 1000)} ms.`;
 }

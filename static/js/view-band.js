@@ -26,10 +26,13 @@ export class BandView {
   }
 
   #throttled(arm, f) {
-    if (arm.quota_us === null) return this.#put("throttled", "no limit", "nothing can pause this arm but a limit above it");
+    if (arm.quota_us === null)
+      return this.#put("throttled", "no limit", "nothing can pause this arm but a limit above it");
     if (!f.settled) return this.#put("throttled", "–", "no settled round yet");
     if (!f.judged) return this.#put("throttled", "not measured", "the kernel gave no throttled time");
-    const each = f.pausedPerRound ? `; ${cpuTime(f.pausedPerRound)} paused a round, summed over CPUs` : "";
+    const each = f.pausedPerRound
+      ? `; ${cpuTime(f.pausedPerRound)} paused a round, summed over CPUs`
+      : "";
     return this.#put("throttled", ofTotal(f.paused, f.judged), `rounds with a pause${each}`);
   }
 
@@ -41,12 +44,19 @@ export class BandView {
   }
 
   #why(arm, f) {
-    const each = f.settled && f.usage_us !== null ? f.usage_us / Math.max(1, f.source === "totals" ? f.n : f.settled) : null;
+    const each =
+      f.settled && f.usage_us !== null
+        ? f.usage_us / Math.max(1, f.source === "totals" ? f.n : f.settled)
+        : null;
     const work = arm.threads * arm.work_us;
     const used = each === null ? cpuTime(work) : cpuTime(each);
     const what = each === null ? "of work a round" : "used a round";
     if (arm.quota_us === null) return this.#put("why", used, `${what}, no budget to spend`);
-    return this.#put("why", used, `${what}; the budget is ${cpuTime(arm.quota_us)} per ${number(arm.period_us / 1000)} ms period`);
+    return this.#put(
+      "why",
+      used,
+      `${what}; the budget is ${cpuTime(arm.quota_us)} per ${number(arm.period_us / 1000)} ms period`,
+    );
   }
 
   #next() {
@@ -54,11 +64,17 @@ export class BandView {
     if (status === "running") {
       const next = this.store.repeats.find((repeat) => repeat.state === "waiting");
       const many = next && this.store.repeatsOf(next.arm).length > 1;
-      const words = next ? `then ${this.store.arms[next.arm].label}${many ? `, repeat ${next.n}` : ""}` : "the last arm";
+      const words = next
+        ? `then ${this.store.arms[next.arm].label}${many ? `, repeat ${next.n}` : ""}`
+        : "the last arm";
       return this.#put("next", duration(timeLeft(this.store, Date.now())), `left of the run; ${words}`);
     }
     if (status === "queued") return this.#put("next", "queued", "starts when the machine is free");
     const done = this.store.repeats.filter((repeat) => repeat.state === "done").length;
-    return this.#put("next", ofTotal(done, this.store.repeats.length), "repeats done; run again for more, or export the figures");
+    return this.#put(
+      "next",
+      ofTotal(done, this.store.repeats.length),
+      "repeats done; run again for more, or export the figures",
+    );
   }
 }

@@ -5,8 +5,16 @@ import { count, number } from "./format.js";
 import { Panel, panelHeight } from "./chart.js";
 import { axisOf, MEASURES, pointsOf, roundWords, topOf } from "./rounds-data.js";
 
-const ONE = [["wall", 132], ["throttled", 56], ["paused", 56], ["usage", 56]];
-const SMALL = [["wall", 92], ["paused", 56]];
+const ONE = [
+  ["wall", 132],
+  ["throttled", 56],
+  ["paused", 56],
+  ["usage", 56],
+];
+const SMALL = [
+  ["wall", 92],
+  ["paused", 56],
+];
 
 export class ChartView {
   constructor(root, { store, painter, onPick }) {
@@ -73,7 +81,14 @@ export class ChartView {
   #oneSlots() {
     return ONE.map(([measure, inner], i) => {
       const { title, unit } = MEASURES[measure];
-      return this.#slot({ measure, inner, arm: this.arm, axis: i === ONE.length - 1, head: title, unit });
+      return this.#slot({
+        measure,
+        inner,
+        arm: this.arm,
+        axis: i === ONE.length - 1,
+        head: title,
+        unit,
+      });
     });
   }
 
@@ -84,7 +99,17 @@ export class ChartView {
       this.body.append(column);
       SMALL.forEach(([measure, inner], i) => {
         const { title, unit } = MEASURES[measure];
-        slots.push(this.#slot({ measure, inner, arm: arm.index, axis: i === SMALL.length - 1, head: title, unit, into: column }));
+        slots.push(
+          this.#slot({
+            measure,
+            inner,
+            arm: arm.index,
+            axis: i === SMALL.length - 1,
+            head: title,
+            unit,
+            into: column,
+          }),
+        );
       });
     }
     return slots;
@@ -131,7 +156,11 @@ export class ChartView {
     const lines = [];
     const p50 = arm.published?.wall_us_p50;
     if (measure === "wall" && p50) {
-      lines.push({ y: p50 / 1000, look: "published", text: `published median ${number(p50 / 1000)} ms` });
+      lines.push({
+        y: p50 / 1000,
+        look: "published",
+        text: `published median ${number(p50 / 1000)} ms`,
+      });
     }
     if (measure === "usage" && arm.quota_us !== null) {
       const text = `limit: ${number(arm.quota_us / 1000)} CPU ms per ${number(arm.period_us / 1000)} ms period`;
@@ -151,11 +180,23 @@ export class ChartView {
     const span = range[1] - range[0];
     const inside = Math.max(60, plot.clientWidth - 54);
     panel.draw({
-      kind, colour, range, top: this.#top(measure, arm), ...points,
-      width: plot.clientWidth, height: panelHeight(inner, axis),
+      kind,
+      colour,
+      range,
+      top: this.#top(measure, arm),
+      ...points,
+      width: plot.clientWidth,
+      height: panelHeight(inner, axis),
       axis: axis ? (many ? "round, over all repeats" : "round") : "",
-      lines: this.#lines(measure, arm).map((line) => (this.arm === null ? { ...line, text: short(line.text) } : line)),
-      splits: many ? splits.map(({ x, n }) => ({ x, text: measure === "wall" && splits.length < 9 ? `repeat ${n}` : "" })) : [],
+      lines: this.#lines(measure, arm).map((line) =>
+        this.arm === null ? { ...line, text: short(line.text) } : line,
+      ),
+      splits: many
+        ? splits.map(({ x, n }) => ({
+            x,
+            text: measure === "wall" && splits.length < 9 ? `repeat ${n}` : "",
+          }))
+        : [],
       ids: (x) => rows[Math.round(x) - 1] ?? null,
       barWidth: Math.max(1, Math.min(8, (inside / span) * 0.6)),
     });
@@ -163,8 +204,12 @@ export class ChartView {
   }
 
   #say({ thinned, total, x }) {
-    const zoomed = this.range ? `rounds ${Math.ceil(this.range[0])} to ${Math.floor(this.range[1])}; ` : "";
-    const thin = thinned ? `${count(x.length)} of ${count(total)} rounds drawn: the smallest and largest of each stretch` : "";
+    const zoomed = this.range
+      ? `rounds ${Math.ceil(this.range[0])} to ${Math.floor(this.range[1])}; `
+      : "";
+    const thin = thinned
+      ? `${count(x.length)} of ${count(total)} rounds drawn: the smallest and largest of each stretch`
+      : "";
     write(this.note, `${zoomed}${thin}`.replace(/; $/, ""));
     find("[data-role=unzoom]", this.root).hidden = !this.range;
   }

@@ -34,11 +34,13 @@ export class CountersView {
   draw(row, figures, arm, picked) {
     const { root } = this;
     write(find("[data-role=arm]", root), arm.label);
-    const name = row ? `round ${row.round.n}${row.many ? ` of repeat ${row.repeat.n}` : ""}` : "this round";
+    const name = row
+      ? `round ${row.round.n}${row.many ? ` of repeat ${row.repeat.n}` : ""}`
+      : "this round";
     write(find("[data-role=round]", root), picked && row ? `${name} (picked)` : name);
     write(find("[data-role=release]", root), picked ? "Follow the newest round" : "");
     find("[data-role=release]", root).hidden = !picked;
-    const c = row ? row.round.settled ?? row.round.burst : null;
+    const c = row ? (row.round.settled ?? row.round.burst) : null;
     for (const [key, { round, arm: whole }] of Object.entries(ROWS)) {
       const tr = find(`tr[data-counter=${key}]`, root);
       write(tr.cells[1], row ? round(row.round, c) : "–");
@@ -48,13 +50,18 @@ export class CountersView {
   }
 
   #source(row, figures, arm) {
-    const state = row && !row.round.settled ? "This round is not settled yet: the kernel books a pause when it ends. " : "";
-    const limit = arm.quota_us === null
-      ? "No limit: the kernel keeps no periods for this group. "
-      : `Limit ${number(arm.quota_us / 1000)} CPU ms per ${number(arm.period_us / 1000)} ms period. `;
-    const whole = figures.source === "totals"
-      ? "“This arm” is read from outside the group, over the whole of its repeats."
-      : `“This arm” adds up ${count(figures.settled)} settled rounds so far.`;
+    const state =
+      row && !row.round.settled
+        ? "This round is not settled yet: the kernel books a pause when it ends. "
+        : "";
+    const limit =
+      arm.quota_us === null
+        ? "No limit: the kernel keeps no periods for this group. "
+        : `Limit ${number(arm.quota_us / 1000)} CPU ms per ${number(arm.period_us / 1000)} ms period. `;
+    const whole =
+      figures.source === "totals"
+        ? "“This arm” is read from outside the group, over the whole of its repeats."
+        : `“This arm” adds up ${count(figures.settled)} settled rounds so far.`;
     return `${state}${limit}${whole}`;
   }
 }

@@ -15,7 +15,8 @@ const CONNECTION = {
 };
 
 const NEXT = {
-  finished: "The other repeats are complete. Open the log for each failure; run again for the missing ones.",
+  finished:
+    "The other repeats are complete. Open the log for each failure; run again for the missing ones.",
   failed: "Open the log for what led to it, put it right, and run again.",
   interrupted: "What was measured is kept. Run again when the worker is back.",
   cancelled: "What was measured until then is kept. Run again for the whole.",
@@ -70,8 +71,14 @@ export class HeadView {
     if (note.hidden) return;
     const { reason, remedy } = this.store.run;
     const said = reason.toLowerCase() === `${status}.` ? "" : reason; // it would say its state twice
-    const words = said || (status === "cancelled" ? "stopped before its end." : failed[0]?.reason) || "the log says why.";
-    write(find("[data-role=reason-word]", note), status === "finished" ? "Finished with failures" : status[0].toUpperCase() + status.slice(1));
+    const words =
+      said ||
+      (status === "cancelled" ? "stopped before its end." : failed[0]?.reason) ||
+      "the log says why.";
+    write(
+      find("[data-role=reason-word]", note),
+      status === "finished" ? "Finished with failures" : status[0].toUpperCase() + status.slice(1),
+    );
     write(find("[data-role=reason-text]", note), words);
     write(find("[data-role=remedy]", note), remedy || NEXT[status] || "");
   }
@@ -119,7 +126,9 @@ export class HeadView {
   // States only: nobody wants every round read out.
   #say(status) {
     const repeat = status === "running" ? this.#current() : null;
-    const words = repeat ? `${this.store.arms[repeat.arm].label}: ${repeat.state}` : `Run ${this.#endWords(status)}`;
+    const words = repeat
+      ? `${this.store.arms[repeat.arm].label}: ${repeat.state}`
+      : `Run ${this.#endWords(status)}`;
     if (words === this.said) return;
     this.said = words;
     write(find("[data-role=said]", this.root), words);

@@ -40,7 +40,12 @@ export class LogView {
     const many = found && this.store.repeatsOf(found.arm).length > 1;
     const who = arm ? `${arm.label}${many ? `, repeat ${found.n}` : ""}` : "run";
     const word = level === "info" ? "" : `${level}: `;
-    return make("li", { className: level },
-      make("span", { className: "at" }, clock(at)), make("b", {}, who), make("span", {}, word + text));
+    return make(
+      "li",
+      { className: level },
+      make("span", { className: "at" }, clock(at)),
+      make("b", {}, who),
+      make("span", {}, word + text),
+    );
   }
 }

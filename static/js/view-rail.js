@@ -3,7 +3,7 @@
 
 import { all, attribute, find, write } from "./dom.js";
 import { keepExtremes } from "./decimate.js";
-import { armState, paused, roundsOf } from "./figures.js";
+import { armState, paused, pausedWords, roundsOf } from "./figures.js";
 import { cpus, cpuTime, limit, ofTotal, time } from "./format.js";
 
 const SPARK_POINTS = 60;
@@ -40,13 +40,22 @@ export class RailView {
     const pill = find("[data-role=state]", item);
     write(pill, state);
     pill.className = `pill bare ${state.split(" ").at(-1)}`;
+    attribute(item, "data-rounds", String(f.n));
     const none = f.n === 0;
     const put = (role, text) => write(find(`[data-role=${role}]`, item), none ? "–" : text);
     put("wall", time(f.p50));
-    put("paused", arm.quota_us === null ? "no limit" : f.settled && !f.judged ? "not measured" : ofTotal(f.paused, f.judged));
-    put("throttled", arm.quota_us === null ? "no limit" : f.settled ? cpuTime(f.pausedPerRound) : "not yet");
+    put("paused", pausedWords(arm, f));
+    put(
+      "throttled",
+      arm.quota_us === null ? "no limit" : f.settled ? cpuTime(f.pausedPerRound) : "not yet",
+    );
     const used = f.settled ? cpus(f.cpus) : "not yet";
-    put("cpu", arm.quota_us === null || !f.settled ? used : `${used.replace(/.CPU$/, "")} of ${limit(arm.quota_us, arm.period_us)}`);
+    put(
+      "cpu",
+      arm.quota_us === null || !f.settled
+        ? used
+        : `${used.replace(/.CPU$/, "")} of ${limit(arm.quota_us, arm.period_us)}`,
+    );
     this.#spark(item, arm, top, f.n);
   }
 
@@ -58,10 +67,13 @@ export class RailView {
     const kept = keepExtremes(walls, SPARK_POINTS);
     const planned = arm.rounds * this.store.repeatsOf(arm.index).length;
     const step = (W - 8) / Math.max(1, Math.max(planned, rows.length) - 1);
-    const path = (was) => kept
-      .filter((i) => (paused(rows[i].round) === true) === was)
-      .map((i) => `M${(4 + i * step).toFixed(1)} ${(H - 4 - (walls[i] / top) * (H - 8)).toFixed(1)}h0`)
-      .join("");
+    const path = (was) =>
+      kept
+        .filter((i) => (paused(rows[i].round) === true) === was)
+        .map(
+          (i) => `M${(4 + i * step).toFixed(1)} ${(H - 4 - (walls[i] / top) * (H - 8)).toFixed(1)}h0`,
+        )
+        .join("");
     attribute(find(".free", item), "d", path(false));
     attribute(find(".held", item), "d", path(true));
   }

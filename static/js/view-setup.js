@@ -27,29 +27,67 @@ export class SetupView {
   #readback(repeat) {
     const body = find("[data-role=readback]", this.root);
     const rows = (repeat?.readback ?? []).flatMap((entry) => this.#entry(entry));
-    body.replaceChildren(...(rows.length ? rows : [emptyRow(4, "Read back when the arm is prepared.")]));
+    body.replaceChildren(
+      ...(rows.length ? rows : [emptyRow(4, "Read back when the arm is prepared.")]),
+    );
   }
 
-  #entry({ group, asked, found, effective_quota_us: effective, effective_period_us: period, effective_at: at, cpus, notes }) {
-    const row = (name, wanted, had, differs) => make("tr", {},
-      make("th", { scope: "row" }, `${group}: ${name}`), make("td", { className: "num" }, wanted),
-      make("td", { className: "num" }, had),
-      make("td", { className: differs ? "what bad" : "what" }, differs ? "differs" : "as asked"));
+  #entry({
+    group,
+    asked,
+    found,
+    effective_quota_us: effective,
+    effective_period_us: period,
+    effective_at: at,
+    cpus,
+    notes,
+  }) {
+    const row = (name, wanted, had, differs) =>
+      make(
+        "tr",
+        {},
+        make("th", { scope: "row" }, `${group}: ${name}`),
+        make("td", { className: "num" }, wanted),
+        make("td", { className: "num" }, had),
+        make("td", { className: differs ? "what bad" : "what" }, differs ? "differs" : "as asked"),
+      );
     const rows = [row("quota", quota(asked), quota(found), quota(asked) !== quota(found))];
     if (asked.burst_us || found.burst_us) {
-      rows.push(row("burst", time(asked.burst_us), time(found.burst_us), asked.burst_us !== found.burst_us));
+      rows.push(
+        row("burst", time(asked.burst_us), time(found.burst_us), asked.burst_us !== found.burst_us),
+      );
     }
     if (asked.shares !== null) {
       rows.push(row("shares", count(asked.shares), count(found.shares), asked.shares !== found.shares));
     }
-    const tightest = effective === null || effective === undefined
-      ? "no ancestor has a limit"
-      : `${quota({ quota_us: effective, period_us: period })} at ${at ?? "this group"}`;
-    rows.push(make("tr", {}, make("th", { scope: "row" }, `${group}: effective limit`), make("td", {}, ""),
-      make("td", { className: "num" }, effective === null ? "no limit" : quota({ quota_us: effective, period_us: period })),
-      make("td", { className: "what" }, `the tightest of the group and its ancestors: ${tightest}`)));
-    rows.push(make("tr", {}, make("th", { scope: "row" }, `${group}: CPUs`), make("td", {}, ""),
-      make("td", { className: "num" }, count(cpus)), make("td", { className: "what" }, "CPUs the group can use")));
+    const tightest =
+      effective === null || effective === undefined
+        ? "no ancestor has a limit"
+        : `${quota({ quota_us: effective, period_us: period })} at ${at ?? "this group"}`;
+    rows.push(
+      make(
+        "tr",
+        {},
+        make("th", { scope: "row" }, `${group}: effective limit`),
+        make("td", {}, ""),
+        make(
+          "td",
+          { className: "num" },
+          effective === null ? "no limit" : quota({ quota_us: effective, period_us: period }),
+        ),
+        make("td", { className: "what" }, `the tightest of the group and its ancestors: ${tightest}`),
+      ),
+    );
+    rows.push(
+      make(
+        "tr",
+        {},
+        make("th", { scope: "row" }, `${group}: CPUs`),
+        make("td", {}, ""),
+        make("td", { className: "num" }, count(cpus)),
+        make("td", { className: "what" }, "CPUs the group can use"),
+      ),
+    );
     for (const note of notes ?? []) rows.push(emptyRow(4, note));
     return rows;
   }
@@ -59,15 +97,22 @@ export class SetupView {
     const rows = [];
     for (const group of repeat?.groups.values() ?? []) {
       for (const level of group.tree ?? []) {
-        rows.push(make("tr", {},
-          make("td", { className: "l mono" }, level.path), make("td", { className: "num" }, quota(level)),
-          make("td", { className: "num" }, level.burst_us === null ? "–" : time(level.burst_us)),
-          make("td", { className: "num" }, level.weight === null ? "–" : count(level.weight)),
-          make("td", { className: "num" }, level.shares === null ? "–" : count(level.shares))));
+        rows.push(
+          make(
+            "tr",
+            {},
+            make("td", { className: "l mono" }, level.path),
+            make("td", { className: "num" }, quota(level)),
+            make("td", { className: "num" }, level.burst_us === null ? "–" : time(level.burst_us)),
+            make("td", { className: "num" }, level.weight === null ? "–" : count(level.weight)),
+            make("td", { className: "num" }, level.shares === null ? "–" : count(level.shares)),
+          ),
+        );
       }
     }
     body.replaceChildren(...(rows.length ? rows : [emptyRow(5, "Read when the arm is prepared.")]));
   }
 }
 
-const emptyRow = (columns, text) => make("tr", {}, make("td", { colspan: columns, className: "what" }, text));
+const emptyRow = (columns, text) =>
+  make("tr", {}, make("td", { colspan: columns, className: "what" }, text));

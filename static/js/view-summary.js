@@ -1,6 +1,7 @@
 // The table that a finished run leads with: one line an arm, published figures beside in grey.
 
 import { all, find, write } from "./dom.js";
+import { pausedWords } from "./figures.js";
 import { count, cpus, cpuTime, ofTotal, time } from "./format.js";
 
 const NEEDS_20 = "needs 20 rounds";
@@ -10,7 +11,7 @@ const CELLS = {
   p50: (f) => time(f.p50),
   p95: (f) => (f.n && f.p95 === null ? NEEDS_20 : time(f.p95)),
   max: (f) => time(f.max),
-  rounds_paused: (f, arm) => (arm.quota_us === null ? "no limit" : ofTotal(f.paused, f.judged)),
+  rounds_paused: (f, arm) => pausedWords(arm, f),
   throttled: (f, arm) => (arm.quota_us === null ? "no limit" : ofTotal(f.nr_throttled, f.nr_periods)),
   paused: (f, arm) => (arm.quota_us === null ? "no limit" : cpuTime(f.throttled_us)),
   usage: (f) => cpuTime(f.usage_us),

@@ -11,7 +11,8 @@ const plain = (text) => text.replaceAll("\u00a0", " ").replaceAll("\u2009", "_")
 
 for (const [name, cases] of Object.entries(table)) {
   test(`format ${name}`, () => {
-    for (const [value, expected] of cases) assert.equal(plain(format[name](value)), expected, `${value}`);
+    for (const [value, expected] of cases)
+      assert.equal(plain(format[name](value)), expected, `${value}`);
   });
 }
 
@@ -23,7 +24,10 @@ test("extremes survive decimation", () => {
   const kept = keepExtremes(values, 2000);
   assert.ok(kept.length <= 2000);
   assert.ok(kept.includes(1234) && kept.includes(8765));
-  assert.deepEqual(kept, [...kept].sort((a, b) => a - b));
+  assert.deepEqual(
+    kept,
+    [...kept].sort((a, b) => a - b),
+  );
   assert.deepEqual(keepExtremes([3, 1], 10), [0, 1]);
 });
 

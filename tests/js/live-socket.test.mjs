@@ -7,12 +7,22 @@ function world() {
   const env = { now: 0, timers: new Map(), sockets: [], handlers: {}, id: 0 };
   env.Date = { now: () => env.now };
   env.Math = { random: () => 1 };
-  env.setTimeout = (call, ms) => { env.timers.set(++env.id, { call, at: env.now + ms }); return env.id; };
+  env.setTimeout = (call, ms) => {
+    env.timers.set(++env.id, { call, at: env.now + ms });
+    return env.id;
+  };
   env.clearTimeout = (id) => env.timers.delete(id);
-  env.addEventListener = (name, call) => { env.handlers[name] = call; };
+  env.addEventListener = (name, call) => {
+    env.handlers[name] = call;
+  };
   env.WebSocket = class {
-    constructor(url) { this.url = url; env.sockets.push(this); }
-    close() { this.closed = true; }
+    constructor(url) {
+      this.url = url;
+      env.sockets.push(this);
+    }
+    close() {
+      this.closed = true;
+    }
   };
   env.pass = (ms) => {
     env.now += ms;
@@ -28,7 +38,9 @@ function connect(env, missing = () => false) {
   const states = [];
   let last = 0;
   const live = new LiveSocket({
-    url: "/ws/runs/1/", since: () => last, env,
+    url: "/ws/runs/1/",
+    since: () => last,
+    env,
     onMessage(message) {
       if (message.t === "rows") last = message.last;
       if (missing(message)) live.resync();

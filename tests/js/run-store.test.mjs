@@ -6,7 +6,10 @@ import { RunStore } from "../../static/js/run-store.js";
 import { random, row } from "./support.mjs";
 
 const data = () => ({
-  status: "queued", reason: "", started_at: null, finished_at: null,
+  status: "queued",
+  reason: "",
+  started_at: null,
+  finished_at: null,
   arms: [
     { index: 0, name: "none", rounds: 20, interval_us: 1e6, quota_us: null, period_us: 100_000 },
     { index: 1, name: "limit-1", rounds: 20, interval_us: 1e6, quota_us: 100_000, period_us: 100_000 },
@@ -20,27 +23,80 @@ const data = () => ({
 function history(next, rounds = 60) {
   const rows = [{ s: 1, k: "run", status: "running", reason: "", at: 5 }];
   for (const repeat of [11, 12]) {
-    rows.push({ k: "repeat", repeat, arm: repeat - 11, n: 1, state: "measuring", reason: "", at: 9, readback: null });
+    rows.push({
+      k: "repeat",
+      repeat,
+      arm: repeat - 11,
+      n: 1,
+      state: "measuring",
+      reason: "",
+      at: 9,
+      readback: null,
+    });
     for (let n = 1; n <= rounds / 2; n += 1) {
       const t = repeat * 1e6 + n * 1000;
-      rows.push(row([[t, n, 0, 0, 0], [t + 500, n, 0, 0, 0]], { repeat, group: "app" }));
-      rows.push({ k: "round", repeat, group: "app", n, start_us: t, wall_us: Math.floor(next() * 1e5), window_us: 9, usage_us: 1 });
-      rows.push({ k: "settled", repeat, group: "app", n, window_us: 1e6, usage_us: 160_000, nr_periods: 2, nr_throttled: 1, throttled_us: repeat === 12 ? 1000 : 0 });
+      rows.push(
+        row(
+          [
+            [t, n, 0, 0, 0],
+            [t + 500, n, 0, 0, 0],
+          ],
+          { repeat, group: "app" },
+        ),
+      );
+      rows.push({
+        k: "round",
+        repeat,
+        group: "app",
+        n,
+        start_us: t,
+        wall_us: Math.floor(next() * 1e5),
+        window_us: 9,
+        usage_us: 1,
+      });
+      rows.push({
+        k: "settled",
+        repeat,
+        group: "app",
+        n,
+        window_us: 1e6,
+        usage_us: 160_000,
+        nr_periods: 2,
+        nr_throttled: 1,
+        throttled_us: repeat === 12 ? 1000 : 0,
+      });
     }
-    rows.push({ k: "repeat", repeat, arm: repeat - 11, n: 1, state: "done", reason: "", at: 99, readback: null });
+    rows.push({
+      k: "repeat",
+      repeat,
+      arm: repeat - 11,
+      n: 1,
+      state: "done",
+      reason: "",
+      at: 99,
+      readback: null,
+    });
   }
   rows.push({ k: "run", status: "finished", reason: "", at: 100 });
-  rows.forEach((r, i) => { r.s = i + 1; });
+  rows.forEach((r, i) => {
+    r.s = i + 1;
+  });
   return rows;
 }
 
 const snapshot = (store) => ({
-  status: store.run.status, last: store.last, rounds: store.rounds,
+  status: store.run.status,
+  last: store.last,
+  rounds: store.rounds,
   log: store.log.length,
   repeats: store.repeats.map((repeat) => {
     const group = store.measured(repeat);
     group?.samples.settle();
-    return [repeat.state, group?.rounds ?? [], group ? Array.from(group.samples.t.subarray(0, group.samples.length)) : []];
+    return [
+      repeat.state,
+      group?.rounds ?? [],
+      group ? Array.from(group.samples.t.subarray(0, group.samples.length)) : [],
+    ];
   }),
 });
 
@@ -111,7 +167,13 @@ test("figures: sums of settled rounds, null stays null, p95 needs 20", () => {
   assert.equal(limited.cpus, 0.16);
   assert.equal(limited.run_delay_us, null);
   assert.equal(percentile([1, 2, 3], 95), null);
-  assert.equal(percentile(Array.from({ length: 20 }, (_, i) => i), 95), 18);
+  assert.equal(
+    percentile(
+      Array.from({ length: 20 }, (_, i) => i),
+      95,
+    ),
+    18,
+  );
   assert.equal(percentile([4, 5, 6, 7], 50), 5);
 });
 

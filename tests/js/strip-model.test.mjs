@@ -36,25 +36,47 @@ test("used and paused over the cells are exactly last minus first", () => {
       if (next() < 0.3) throttled += 1;
       if (next() < 0.4) periods += 1;
     }
-    const model = feed(samples, { periodUs: period, quotaUs: period / 2, cpus: 2 }, 1 + Math.floor(next() * 9));
+    const model = feed(
+      samples,
+      { periodUs: period, quotaUs: period / 2, cpus: 2 },
+      1 + Math.floor(next() * 9),
+    );
     const cells = model.cells();
     assert.equal(sum(cells, "used_us"), samples.at(-1)[1] - samples[0][1]);
     assert.equal(sum(cells, "paused_us"), samples.at(-1)[4] - samples[0][4]);
     for (const cell of cells) {
       assert.ok(cell.used_us >= 0 && cell.paused_us >= 0);
-      for (let i = 1; i < cell.slices.length; i += 1) assert.ok(cell.slices[i].t0 >= cell.slices[i - 1].t1);
+      for (let i = 1; i < cell.slices.length; i += 1)
+        assert.ok(cell.slices[i].t0 >= cell.slices[i - 1].t1);
     }
   }
 });
 
 test("fed whole or sample by sample, the strip is the same", () => {
-  const samples = throttledGroup({ quota: 50_000, period: 100_000, cpus: 2, work: 160_000, every: 1e6, until: 3e6, dt: 20_000, phase: 37_000 });
+  const samples = throttledGroup({
+    quota: 50_000,
+    period: 100_000,
+    cpus: 2,
+    work: 160_000,
+    every: 1e6,
+    until: 3e6,
+    dt: 20_000,
+    phase: 37_000,
+  });
   const options = { periodUs: 100_000, quotaUs: 50_000, cpus: 2 };
   assert.deepEqual(feed(samples, options, 1).cells(), feed(samples, options).cells());
 });
 
 test("pauses are drawn where the group stood still, and idle stays idle", () => {
-  const samples = throttledGroup({ quota: 50_000, period: 100_000, cpus: 2, work: 160_000, every: 1e6, until: 2e6, dt: 20_000 });
+  const samples = throttledGroup({
+    quota: 50_000,
+    period: 100_000,
+    cpus: 2,
+    work: 160_000,
+    every: 1e6,
+    until: 2e6,
+    dt: 20_000,
+  });
   const model = feed(samples, { periodUs: 100_000, quotaUs: 50_000, cpus: 2 });
   const start = samples[0][0];
   assert.equal(kindsAt(model, start + 10_000), "running");
@@ -65,13 +87,29 @@ test("pauses are drawn where the group stood still, and idle stays idle", () => 
 });
 
 test("a period quota far above its use never pauses", () => {
-  const samples = throttledGroup({ quota: 200_000, period: 100_000, cpus: 2, work: 100_000, every: 1e6, until: 2e6, dt: 20_000 });
+  const samples = throttledGroup({
+    quota: 200_000,
+    period: 100_000,
+    cpus: 2,
+    work: 100_000,
+    every: 1e6,
+    until: 2e6,
+    dt: 20_000,
+  });
   const model = feed(samples, { periodUs: 100_000, quotaUs: 200_000, cpus: 2 });
   assert.ok(!model.cells().some((cell) => cell.state === "paused"));
 });
 
 test("the flat tail is open until usage moves, a booking comes or the timer has stopped", () => {
-  const samples = throttledGroup({ quota: 50_000, period: 100_000, cpus: 2, work: 160_000, every: 1e6, until: 80_000, dt: 20_000 });
+  const samples = throttledGroup({
+    quota: 50_000,
+    period: 100_000,
+    cpus: 2,
+    work: 160_000,
+    every: 1e6,
+    until: 80_000,
+    dt: 20_000,
+  });
   const options = { periodUs: 100_000, quotaUs: 50_000, cpus: 2 };
   const model = feed(samples, options);
   const tail = samples.at(-1)[0] - 5000;
@@ -88,13 +126,20 @@ test("the flat tail is open until usage moves, a booking comes or the timer has 
 test("a long freeze of a long period stays open while throttled periods are counted", () => {
   const samples = [];
   for (let i = 0; i < 10; i += 1) samples.push([i * 20_000, i * 40_000, 1, 0, 0]);
-  for (let i = 10; i < 60; i += 1) samples.push([i * 20_000, 360_000, 1 + Math.floor(i / 15), Math.floor(i / 15), 0]);
+  for (let i = 10; i < 60; i += 1)
+    samples.push([i * 20_000, 360_000, 1 + Math.floor(i / 15), Math.floor(i / 15), 0]);
   const model = feed(samples, { periodUs: 300_000, quotaUs: 200_000, cpus: 2 });
   assert.equal(kindsAt(model, 1_100_000, true), "open");
 });
 
 test("without a quota nothing is paused or open", () => {
-  const samples = Array.from({ length: 30 }, (_, i) => [i * 20_000, i < 5 ? i * 20_000 : 80_000, null, null, null]);
+  const samples = Array.from({ length: 30 }, (_, i) => [
+    i * 20_000,
+    i < 5 ? i * 20_000 : 80_000,
+    null,
+    null,
+    null,
+  ]);
   const model = feed(samples, { periodUs: 100_000, quotaUs: null, cpus: 2 });
   assert.equal(kindsAt(model, 500_000, true), "idle");
   assert.equal(model.cells()[0].paused_us, null);
@@ -112,7 +157,13 @@ test("a gap in the samples is unknown, never running or idle", () => {
 });
 
 test("a paused counter that is missing under a quota makes stillness unknown", () => {
-  const samples = Array.from({ length: 30 }, (_, i) => [i * 20_000, i < 5 ? i * 20_000 : 80_000, null, null, null]);
+  const samples = Array.from({ length: 30 }, (_, i) => [
+    i * 20_000,
+    i < 5 ? i * 20_000 : 80_000,
+    null,
+    null,
+    null,
+  ]);
   const model = feed(samples, { periodUs: 100_000, quotaUs: 50_000, cpus: 2 });
   assert.equal(kindsAt(model, 300_000), "unknown");
   assert.equal(model.cells()[0].paused_us, null);
@@ -134,12 +185,24 @@ test("a reset of the counters is unknown and adds nothing negative", () => {
 });
 
 test("the grid follows the kernel's period timer, with its uncertainty", () => {
-  const samples = throttledGroup({ quota: 50_000, period: 100_000, cpus: 2, work: 160_000, every: 1e6, until: 3e6, dt: 20_000, phase: 37_000 });
+  const samples = throttledGroup({
+    quota: 50_000,
+    period: 100_000,
+    cpus: 2,
+    work: 160_000,
+    every: 1e6,
+    until: 3e6,
+    dt: 20_000,
+    phase: 37_000,
+  });
   const { phase, uncertainty } = feed(samples, { periodUs: 100_000, quotaUs: 50_000, cpus: 2 }).grid;
   assert.ok(Math.abs(phase - 37_000) <= uncertainty, `phase ${phase}`);
   assert.equal(uncertainty, 10_000);
   const still = Array.from({ length: 5 }, (_, i) => [777 + i * 20_000, 0, 0, 0, 0]);
-  assert.deepEqual(feed(still, { periodUs: 100_000, quotaUs: 1000 }).grid, { phase: 777, uncertainty: null });
+  assert.deepEqual(feed(still, { periodUs: 100_000, quotaUs: 1000 }).grid, {
+    phase: 777,
+    uncertainty: null,
+  });
 });
 
 test("a recording of a real kernel adds up to the arm's totals", () => {
@@ -147,7 +210,11 @@ test("a recording of a real kernel adds up to the arm's totals", () => {
   const series = new SampleSeries();
   for (const part of recorded.rows) series.add(part);
   assert.equal(series.settle(), true);
-  const model = new StripModel({ periodUs: recorded.period_us, quotaUs: recorded.quota_us, cpus: recorded.cpus });
+  const model = new StripModel({
+    periodUs: recorded.period_us,
+    quotaUs: recorded.quota_us,
+    cpus: recorded.cpus,
+  });
   model.feed(series);
   const cells = model.cells();
   assert.equal(sum(cells, "used_us"), recorded.totals.usage_us);

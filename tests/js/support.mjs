@@ -40,15 +40,29 @@ export function pack(samples) {
 }
 
 export const row = (samples, extra = {}) => ({
-  k: "samples", t0: samples[0][0], t1: samples.at(-1)[0], count: samples.length,
-  data: pack(samples), ...extra,
+  k: "samples",
+  t0: samples[0][0],
+  t1: samples.at(-1)[0],
+  count: samples.length,
+  data: pack(samples),
+  ...extra,
 });
 
 /**
  * Bursts of `work` us of CPU on `cpus` CPUs every `every` us under quota/period, sampled each
  * `dt`: the timer books a pause when the group may run again.
  */
-export function throttledGroup({ quota, period, cpus, work, every, until, dt, phase = 0, start = 1e9 }) {
+export function throttledGroup({
+  quota,
+  period,
+  cpus,
+  work,
+  every,
+  until,
+  dt,
+  phase = 0,
+  start = 1e9,
+}) {
   let usage = 123_456;
   let paused = 5_000;
   let periods = 7;
