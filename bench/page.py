@@ -26,10 +26,7 @@ def measure(lab: LabProcess, number: int) -> list[Figure]:
         page = signed_in(browser, lab).new_page()
         page.add_init_script(WATCH)
         page.goto(f"{lab.base}/runs/{number}/")
-        page.wait_for_function(
-            "() => document.querySelector('[data-connection]')?.dataset.connection === 'ended'",
-            timeout=120_000,
-        )
+        page.locator("[data-role=connection].ended").wait_for(timeout=120_000)
         page.wait_for_timeout(3_000)
         tasks: list[float] = page.evaluate(READ)
         ready = page.evaluate("() => performance.now()") - 3_000

@@ -1,9 +1,11 @@
 """No orphans: a process started through here ends when its parent does, however that ends.
 
-    python -m labsite.lifeline [--back-off FILE] COMMAND [ARG ...]
+    python -m labsite.lifeline [--back-off FILE] [--after HOST:PORT] COMMAND [ARG ...]
 
 With --back-off, starts are noted in FILE, and a command that was started three times within
-ten seconds waits before its next start: 1 s, then twice as long each time, at most 30 s.
+ten seconds waits before its next start: 1 s, then twice as long each time, at most 30 s. With
+--after, the command starts once something listens there, or after 15 s: on a small machine
+several starts at once would all be slow, and the pages come first.
 
 On Linux the kernel sends the signal (PR_SET_PDEATHSIG survives exec), so the command
 replaces this process. Elsewhere a small parent watches and passes signals on.
@@ -14,6 +16,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -76,10 +79,25 @@ def _note_start(path: Path) -> float:
     return wait
 
 
+def _wait_for(address: str, *, seconds: float = 15) -> None:
+    host, _, port = address.rpartition(":")
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            socket.create_connection((host, int(port)), timeout=1).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+
+
 def main(argv: list[str]) -> int:
     wait = 0.0
     if argv[:1] == ["--back-off"] and len(argv) > 2:
         wait = _note_start(Path(argv[1]))
+        argv = argv[2:]
+    if argv[:1] == ["--after"] and len(argv) > 2:
+        _wait_for(argv[1])
         argv = argv[2:]
     if not argv:
         print("usage: python -m labsite.lifeline COMMAND [ARG ...]", file=sys.stderr)

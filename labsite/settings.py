@@ -84,8 +84,18 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 CHANNEL_LAYERS = {
     "default": {
         "BACKEND": "channels_redis.core.RedisChannelLayer",
-        "CONFIG": {"hosts": [ENV.broker_url], "capacity": 1000, "expiry": 30},
-    }
+        "CONFIG": {
+            # The layer's blocking read lasts five seconds, as long as the client's own default
+            # timeout: left alone, one of them ends in an error every few reads.
+            "hosts": [
+                {"address": ENV.broker_url, "socket_timeout": 30, "socket_connect_timeout": 2}
+            ],
+            "capacity": 1000,
+            "expiry": 30,
+        },
+    },
+    # A socket's own channel, which nobody sends to: one reader a process listens for all.
+    "sockets": {"BACKEND": "channels.layers.InMemoryChannelLayer"},
 }
 
 AUTH_PASSWORD_VALIDATORS = [

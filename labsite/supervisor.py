@@ -128,10 +128,11 @@ def _watcher(environment: Environment, program: Program) -> dict[str, Any]:
     }
     starts = environment.var / "run" / f"{program.name}.starts"
     starts.unlink(missing_ok=True)
+    after = [] if program.first else ["--after", f"{environment.host}:{environment.port}"]
     return {
         "name": program.name,
         "cmd": sys.executable,
-        "args": ["-m", "labsite.lifeline", "--back-off", str(starts), *program.argv],
+        "args": ["-m", "labsite.lifeline", "--back-off", str(starts), *after, *program.argv],
         "working_dir": str(Path(__file__).resolve().parent.parent),
         "env": child_environment(environment),
         "copy_env": False,

@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,6 +44,7 @@ class LabProcess:
     var: Path
     process: subprocess.Popen[str]
     link: str = ""
+    seconds_to_link: float = 0.0
     environment: dict[str, str] = field(default_factory=dict)
     followers: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
@@ -158,8 +160,9 @@ def running_lab(var: Path) -> Iterator[LabProcess]:
         "PYTHONPATH": str(ROOT),
     }
     environment.pop("DATABASE_URL", None)
+    began = time.monotonic()
     process = subprocess.Popen(
-        [sys.executable, "-m", "experiments_app.cli", "up", "--port", "0"],
+        [sys.executable, ROOT / "lab", "up", "--port", "0"],
         cwd=ROOT,
         env=environment,
         stdin=subprocess.DEVNULL,
@@ -170,6 +173,7 @@ def running_lab(var: Path) -> Iterator[LabProcess]:
     lab = LabProcess(var, process, environment=environment)
     try:
         lab.link = _wait_for_link(process)
+        lab.seconds_to_link = time.monotonic() - began
         until(lambda: lab.pid("worker"), "the worker runs")
         yield lab
     finally:
@@ -183,9 +187,10 @@ def running_lab(var: Path) -> Iterator[LabProcess]:
             process.kill()
         assert process.stdout is not None
         process.stdout.close()
-        # Shown by pytest when a test of this lab has failed.
-        for log in sorted((var / "log").glob("*.log")):
-            print(f"--- {log.name}\n{log.read_text()[-3000:]}")
+        if "PYTEST_CURRENT_TEST" in os.environ:
+            # Shown by pytest when a test of this lab has failed.
+            for log in sorted((var / "log").glob("*.log")):
+                print(f"--- {log.name}\n{log.read_text()[-3000:]}")
 
 
 def _wait_for_link(process: subprocess.Popen[str]) -> str:

@@ -8,14 +8,19 @@ import sys
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "labsite.settings")
 
 
-def main() -> None:
+def main() -> int:
+    if sys.argv[1:2] == ["up"]:
+        # The one command whose start is waited for: it does without Django.
+        from labsite.up import main as up
+
+        return up(sys.argv[2:])
     import django
 
     django.setup()
     from experiments_app.cli.app import run
 
-    sys.exit(run(sys.argv[1:]))
+    return run(sys.argv[1:])
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -29,6 +29,7 @@ LARGEST_SEQ = 2**53
 class RunConsumer(AsyncWebsocketConsumer):
     """GET /ws/runs/<number>/?since=<seq>; see docs/protocols.md for the messages."""
 
+    channel_layer_alias = "sockets"
     _task: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:

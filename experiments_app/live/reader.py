@@ -11,9 +11,9 @@ import structlog
 from channels.layers import get_channel_layer
 from django.db import Error as DatabaseError
 
-from experiments_app.live.database import in_database
+from experiments_app.live.database import at_once
 from experiments_app.live.replay import Chunk, Position, chunks, position
-from experiments_app.runs.announce import BROKER_ERRORS, group_name
+from experiments_app.runs.announce import broker_errors, group_name
 
 log = structlog.get_logger(__name__)
 
@@ -77,7 +77,7 @@ class RunReader:
                         self.hint()
                 finally:
                     await layer.group_discard(group_name(self.number), channel)
-            except BROKER_ERRORS as error:
+            except broker_errors() as error:
                 log.warning("no hints for a while", run=self.number, error=str(error))
                 await asyncio.sleep(1)
 
@@ -96,11 +96,11 @@ class RunReader:
 
     async def _read_new(self) -> None:
         before = self.position
-        now = await in_database(position, self.number)
+        now = await at_once(position, self.number)
         if now is None:
             return
         if before is not None and now.last > before.last:
-            for chunk in await in_database(_all, self.number, before.last, now.last):
+            for chunk in await at_once(_all, self.number, before.last, now.last):
                 for subscription in self.subscriptions:
                     subscription.offer(chunk)
         self.position = now

@@ -1,6 +1,6 @@
 """The tables. Runs are the truth; everything live is derived from them."""
 
-from experiments_app.models.access import AuditEntry, Role, SignInLink, role_of
+from experiments_app.models.access import AuditEntry, Role, SignInUse, role_of
 from experiments_app.models.rows import Event, EventKind, Round, SampleBlock, SampleFrame
 from experiments_app.models.run import (
     END_STATES,
@@ -23,6 +23,6 @@ __all__ = [
     "RunStatus",
     "SampleBlock",
     "SampleFrame",
-    "SignInLink",
+    "SignInUse",
     "role_of",
 ]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
-from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group, User
 from django.db import models
 from django.utils import timezone
@@ -42,18 +39,14 @@ def grant(user: User, role: Role) -> None:
     user.groups.add(group)
 
 
-class SignInLink(models.Model):
-    """A link that signs its first visitor in, once. Only a digest of its secret is kept."""
-
-    LIFETIME = timedelta(hours=12)
+class SignInUse(models.Model):
+    """A one-time sign-in link that was used; the digest of the link, not the link."""
 
     digest = models.CharField(max_length=64, unique=True)
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
-    created_at = models.DateTimeField(default=timezone.now)
-    used_at = models.DateTimeField(null=True, blank=True)
+    at = models.DateTimeField(default=timezone.now)
 
     def __str__(self) -> str:
-        return f"sign-in link of {self.user_id}"
+        return f"sign-in link used {self.at:%Y-%m-%d %H:%M}"
 
 
 class AuditEntry(models.Model):

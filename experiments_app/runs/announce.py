@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from functools import cache
 from types import TracebackType
 
 import structlog
 from channels.layers import get_channel_layer
-from redis.exceptions import RedisError
 
 log = structlog.get_logger(__name__)
 
-# What the channel layer raises while its server is away.
-BROKER_ERRORS = (RedisError, OSError, TimeoutError, asyncio.IncompleteReadError)
+
+@cache
+def broker_errors() -> tuple[type[BaseException], ...]:
+    """What the channel layer and the doorbell raise while their server is away.
+
+    Asked for when it is needed: the broker's client takes longer to import than a page takes
+    to be served, and the first page needs none.
+    """
+    from kombu.exceptions import KombuError
+    from redis.exceptions import RedisError
+
+    return (RedisError, KombuError, OSError, TimeoutError, asyncio.IncompleteReadError)
 
 
 def group_name(number: int) -> str:
@@ -70,7 +80,7 @@ class Announcer:
         try:
             layer = get_channel_layer()
             await asyncio.wait_for(layer.group_send(group_name(number), message), 2)
-        except BROKER_ERRORS as error:
+        except broker_errors() as error:
             log.warning("readers not told", run=number, error=str(error))
             await asyncio.sleep(0.5)
 

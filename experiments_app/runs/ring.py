@@ -7,10 +7,9 @@ from datetime import timedelta
 import structlog
 from django.db.models import Q
 from django.utils import timezone
-from kombu.exceptions import KombuError
-from redis.exceptions import RedisError
 
 from experiments_app.models import Run, RunStatus
+from experiments_app.runs.announce import broker_errors
 
 log = structlog.get_logger(__name__)
 
@@ -27,7 +26,7 @@ def ring(machine: str) -> str:
         work.apply_async(
             args=[machine], queue=machine_queue(machine), expires=EXPIRES_SECONDS, retry=False
         )
-    except (KombuError, RedisError, OSError) as error:
+    except broker_errors() as error:
         why = f"The worker could not be told: the broker does not answer ({error})."[:300]
         log.warning("doorbell not sent", machine=machine, error=str(error))
     else:

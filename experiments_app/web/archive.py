@@ -7,7 +7,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from experiments_app.archive.imports import import_run
 from experiments_app.archive.selectors import search_runs
 from experiments_app.core.errors import LabError
 from experiments_app.models import Role, Run
@@ -32,6 +31,9 @@ def import_file(request: HttpRequest) -> HttpResponseBase:
     if not form.is_valid():
         return _page(request, form, status=400)
     file = form.cleaned_data["file"]
+    # Only here: the schema of documents takes longer to build than a page to serve.
+    from experiments_app.archive.imports import import_run
+
     try:
         run = import_run(file.read(), filename=file.name, user=request.user, who=who(request))  # type: ignore[arg-type]
     except LabError as error:

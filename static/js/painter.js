@@ -14,6 +14,16 @@ export class Painter {
     this.parts.set(name, { draw, every: everyMs, dirty: false, last: -Infinity });
   }
 
+  /** Forget the parts whose names begin so. */
+  remove(prefix) {
+    for (const name of [...this.parts.keys()]) if (name.startsWith(prefix)) this.parts.delete(name);
+  }
+
+  /** These parts were drawn already. */
+  drawn(...names) {
+    for (const name of names) this.parts.get(name).dirty = false;
+  }
+
   touch(...names) {
     for (const name of names) this.parts.get(name).dirty = true;
     this.#ask();

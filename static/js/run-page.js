@@ -185,5 +185,5 @@ for (const row of all("#summary tr[data-arm]")) {
 setInterval(() => !document.hidden && painter.touch("head", "figures"), 1000);
 showArm();
 chart.prime();
-painter.touchAll();
+painter.touch("head", "strip", "figures", "summary", "setup", "log");
 live.start();

@@ -180,7 +180,9 @@ export class StripView {
   }
 
   #go(from) {
-    this.from = from === null ? null : Math.max(0, Math.round(from));
+    const span = from === null || !this.subject ? null : this.model.span;
+    const latest = span ? span.t1 - span.t0 - this.span * 1e6 : Infinity;
+    this.from = from === null ? null : Math.max(0, Math.round(Math.min(from, latest)));
     remember({ from: this.from === null ? null : String(Math.round(this.from / 1000) / 1000) });
     this.touch();
   }

@@ -51,6 +51,7 @@ export class ChartView {
     this.body.replaceChildren();
     this.body.classList.toggle("all", arm === null);
     this.slots = arm === null ? this.#allSlots() : this.#oneSlots();
+    this.painter.remove("chart-");
     this.slots.forEach((slot, i) => this.painter.add(`chart-${i}`, () => this.#draw(slot), 300));
     this.touch();
   }
@@ -68,13 +69,18 @@ export class ChartView {
 
   /** Draw every panel now: done once, while the page loads, so that later draws are changes. */
   prime() {
-    this.touch();
+    this.#forget();
     for (const slot of this.slots) this.#draw(slot);
+    this.painter.drawn(...this.slots.map((_, i) => `chart-${i}`));
+  }
+
+  #forget() {
+    this.axes = new Map();
+    this.tops = new Map();
   }
 
   touch() {
-    this.axes = new Map();
-    this.tops = new Map();
+    this.#forget();
     if (this.slots.length) this.painter.touch(...this.slots.map((_, i) => `chart-${i}`));
   }
 

@@ -54,9 +54,7 @@ def spec_file(tmp_path: Path) -> Path:
         (["experiments", "nope"], "no experiment"),
     ],
 )
-def test_bad_input(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_input(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(arguments) == 2
     out, err = capsys.readouterr()
     assert said in err

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, User
 
 from experiments_app.live.consumers import RunConsumer
-from labsite.asgi import application
+from labsite.asgi import Application
 from tests.live.sockets import Socket
 from tests.runs.scripted import queued_run
 
@@ -70,6 +70,6 @@ def test_a_viewer_is_sent_the_run(viewer: User) -> None:
 )
 async def test_a_page_of_another_site_gets_no_socket(origin: bytes, allowed: bool) -> None:
     headers = [(b"origin", origin), (b"host", b"localhost:8000")]
-    socket = Socket(application, "/ws/runs/1/", headers=headers)
+    socket = Socket(Application(), "/ws/runs/1/", headers=headers)
     assert await socket.connect() is allowed
     await socket.disconnect()

@@ -12,8 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from experiments_app.cli.up_command import PortTaken, free_port
-from labsite import env, lifeline
+from labsite import env, lifeline, links
+from labsite.up import PortTaken, free_port
 from tests.lab_process import ROOT
 from tests.waiting import until
 
@@ -98,7 +98,7 @@ def test_a_program_ends_with_its_killed_parent(tmp_path: Path) -> None:
         ],
         cwd=ROOT,
     )
-    pid = int(until(lambda: note.exists() and note.read_text().strip(), "the program runs"))
+    pid = int(until(lambda: (note.exists() and note.read_text().strip()) or "", "it runs"))
     parent.send_signal(signal.SIGKILL)
     parent.wait()
     until(lambda: not psutil.pid_exists(pid), "the program has ended")
@@ -111,3 +111,25 @@ def test_a_taken_port_is_refused_with_a_way_out() -> None:
             free_port("127.0.0.1", port)
     assert "--port" in caught.value.remedy
     assert free_port("127.0.0.1", 0) > 0
+
+
+def test_a_sign_in_token_is_signed_and_ages() -> None:
+    token = links.make_token("key", now=1000.0)
+    digest = links.check_token("key", token, now=1001.0)
+    assert digest is not None
+    assert links.check_token("key", token, now=1000.0 + links.LIFETIME_SECONDS) == digest
+    assert links.check_token("key", token, now=1001.0 + links.LIFETIME_SECONDS) is None
+    assert links.check_token("other key", token, now=1001.0) is None
+    assert links.check_token("key", links.make_token("key", now=9999.0), now=1000.0) is None
+
+
+@pytest.mark.parametrize("position", range(0, 50, 7))
+def test_a_changed_token_is_refused_or_the_same(position: int) -> None:
+    token = links.make_token("key")
+    changed = token[:position] + ("A" if token[position] != "A" else "B") + token[position + 1 :]
+    assert links.check_token("key", changed) in (None, links.check_token("key", token))
+
+
+@pytest.mark.parametrize("token", ["", "x", "é", "=" * 40, "A" * 51, "A" * 4000])
+def test_nonsense_is_no_token(token: str) -> None:
+    assert links.check_token("key", token) is None
