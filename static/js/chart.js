@@ -58,7 +58,7 @@ export class Panel {
   #dots({ x, y, marks }) {
     const { c } = this;
     const base = { type: "scatter", hoverinfo: "none" };
-    if (x.length > MANY) return [{ ...base, mode: "lines", x, y, line: { color: c.run, width: 1.2 } }];
+    if (x.length > MANY) return [{ ...base, mode: "lines", x, y, line: { color: c.run, width: 1.2, simplify: false } }];
     const size = x.length > 80 ? 5 : 7;
     const part = (paused, marker) => {
       const keep = x.map((_, i) => i).filter((i) => Boolean(marks[i]) === paused);
@@ -90,7 +90,8 @@ export class Panel {
       xs.push(x[i], x[i], null);
       ys.push(0, y[i], null);
     }
-    const line = { color: this.c[colour], width: barWidth };
+    // Thinned already: looking for points to leave out would only cost time.
+    const line = { color: this.c[colour], width: barWidth, simplify: false };
     return [{ type: "scatter", mode: "lines", x: xs, y: ys, hoverinfo: "none", line }];
   }
 

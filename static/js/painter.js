@@ -9,7 +9,7 @@ export class Painter {
     this.asked = false;
   }
 
-  /** A part of the page: `draw()` at most once in `everyMs`. */
+  /** A part of the page: `draw()` at most once in `everyMs`; false asks for one more frame. */
   add(name, draw, everyMs = 0) {
     this.parts.set(name, { draw, every: everyMs, dirty: false, last: -Infinity });
   }
@@ -52,8 +52,12 @@ export class Painter {
         continue;
       }
       part.dirty = false;
+      const before = part.last;
       part.last = now;
-      part.draw();
+      if (part.draw() === false) {
+        Object.assign(part, { dirty: true, last: before });
+        soonest = 0;
+      }
       // The one that was drawn goes to the end, so that nobody waits for ever.
       this.parts.delete(name);
       this.parts.set(name, part);

@@ -4,9 +4,9 @@ import { keepExtremes, keepLargest } from "./decimate.js";
 import { paused, roundsOf } from "./figures.js";
 import { count, cpuTime, time } from "./format.js";
 
-// About one for each pixel of a panel.
-const MOST_POINTS = 500;
-const MOST_BARS = 220;
+// About one for every other pixel of a panel: drawing more takes longer and shows no more.
+const MOST_POINTS = 280;
+const MOST_BARS = 140;
 
 const counters = (round) => round.settled ?? round.burst;
 

@@ -16,6 +16,8 @@ const SMALL = [
   ["paused", 56],
 ];
 
+const PANEL_MS = 800; // a panel is drawn at most so often; rounds come about once a second
+
 export class ChartView {
   constructor(root, { store, painter, onPick }) {
     Object.assign(this, { root, store, painter, onPick });
@@ -52,7 +54,7 @@ export class ChartView {
     this.body.classList.toggle("all", arm === null);
     this.slots = arm === null ? this.#allSlots() : this.#oneSlots();
     this.painter.remove("chart-");
-    this.slots.forEach((slot, i) => this.painter.add(`chart-${i}`, () => this.#draw(slot), 300));
+    this.slots.forEach((slot, i) => this.painter.add(`chart-${i}`, () => this.#paint(slot), PANEL_MS));
     this.touch();
   }
 
@@ -81,7 +83,15 @@ export class ChartView {
 
   touch() {
     this.#forget();
-    if (this.slots.length) this.painter.touch(...this.slots.map((_, i) => `chart-${i}`));
+    if (!this.slots.length) return;
+    this.painter.touch(...this.slots.map((_, i) => `chart-${i}`));
+  }
+
+  // What all panels share takes a frame of its own, so that each of them only draws.
+  #paint(slot) {
+    if (this.axes.has(slot.arm)) return this.#draw(slot);
+    for (const { measure, arm } of this.slots) this.#top(measure, arm);
+    return false;
   }
 
   #oneSlots() {
