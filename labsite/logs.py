@@ -26,7 +26,11 @@ def configure(*, level: str) -> None:
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
-            processor=structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
+            processor=structlog.dev.ConsoleRenderer(
+                colors=sys.stderr.isatty(),
+                # Plain: the pretty one prints every local variable, secrets included.
+                exception_formatter=structlog.dev.plain_traceback,
+            ),
         )
     )
     root = logging.getLogger()

@@ -18,6 +18,7 @@ from pathlib import Path
 from experiments_app.core.errors import LabError
 from labsite import env, links, stamps, supervisor
 from labsite.env import Environment
+from labsite.stopping import Stopping
 
 
 class PortTaken(LabError):
@@ -42,6 +43,9 @@ def main(argv: Sequence[str]) -> int:
     except LabError as error:
         print(f"lab: {error.message}\n     {error.remedy}".rstrip(), file=sys.stderr)
         return 2 if error.code == "bad-usage" else 1
+    except KeyboardInterrupt:
+        print("lab: stopped before it had started.", file=sys.stderr)
+        return 130
 
 
 def _port(text: str) -> int:
@@ -61,6 +65,7 @@ def up(environment: Environment, wanted: int) -> int:
             return failed
         arbiter = supervisor.arbiter(environment, supervisor.programs(environment))
         greeter = threading.Thread(target=greet, args=(environment,), name="greet", daemon=True)
+        Stopping(arbiter).install()
         greeter.start()
         arbiter.start()
     print("lab: everything has stopped.", file=sys.stderr)

@@ -59,6 +59,15 @@ def needs(*programs: str) -> Callable[[], str]:
     return missing
 
 
+def needs_postgres() -> str:
+    """Debian keeps PostgreSQL's server programs off PATH."""
+    from tests.on_postgres import server_folder
+
+    if server_folder() is None and os.geteuid() == 0 and shutil.which("apt-get"):
+        apt_install(["postgresql"])
+    return "" if server_folder() else "no PostgreSQL server"
+
+
 def apt_install(packages: Sequence[str]) -> None:
     print(f"test: installing {', '.join(packages)} …", flush=True)
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
@@ -89,6 +98,12 @@ def parts(paths: Sequence[str], fast: bool) -> Iterator[Part]:
         yield Part("python", pytest_argv("-m", "not slow and not browser"))
         return
     yield Part("python", pytest_argv("-m", "not browser"))
+    yield Part(
+        "python on PostgreSQL",
+        [PYTHON, "-m", "tests.on_postgres"],
+        fast=False,
+        missing=needs_postgres,
+    )
     yield Part("browser", pytest_argv("-m", "browser"), fast=False, missing=needs("chromium"))
 
 

@@ -47,7 +47,8 @@ def chunks(number: int, after: int, upto: int) -> Iterator[Chunk]:
     while after < upto:
         last = min(after + CHUNK, upto)
         rows = rows_between(number, after, last)
-        text = json.dumps({"t": "rows", "last": last, "rows": rows}, separators=(",", ":"))
+        message = {"t": "rows", "prev": after, "last": last, "rows": rows}
+        text = json.dumps(message, separators=(",", ":"))
         yield Chunk(after, last, text)
         after = last
 

@@ -83,17 +83,6 @@ const perRound = (sum, n) => (sum === null || n === 0 ? null : sum / n);
 const ratio = ({ usage_us: usage, window_us: window }) =>
   usage === null || !window ? null : usage / window;
 
-/** All rounds of an arm in the order of its repeats, with the repeat each belongs to. */
-export function roundsOf(store, arm) {
-  const rows = [];
-  for (const repeat of store.repeats) {
-    if (repeat.arm !== arm) continue;
-    const group = store.measured(repeat);
-    if (group) for (const round of group.rounds) rows.push({ repeat, round });
-  }
-  return rows;
-}
-
 /** A repeat's state in a word: one that its run's end broke off says so, and is no failure of its own. */
 export function repeatState(store, repeat) {
   const { status, reason } = store.run;

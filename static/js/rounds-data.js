@@ -1,8 +1,9 @@
 // What the per-round charts draw, from the store. Pure.
 
+import { roundsOf } from "./arm-rows.js";
 import { keepExtremes, keepLargest } from "./decimate.js";
-import { paused, roundsOf } from "./figures.js";
-import { count, cpuTime, time } from "./format.js";
+import { paused } from "./figures.js";
+import { count, cpuTime, NOT_MEASURED, number, time } from "./format.js";
 
 // About one for every other pixel of a panel: drawing more takes longer and shows no more.
 const MOST_POINTS = 280;
@@ -42,9 +43,10 @@ const scaled = (us) => (us === null ? null : us / 1000);
 export function axisOf(store, arm) {
   const rows = roundsOf(store, arm);
   const splits = [];
-  rows.forEach(({ repeat }, i) => {
+  for (let i = 0; i < rows.length; i += 1) {
+    const { repeat } = rows[i];
     if (i === 0 || rows[i - 1].repeat !== repeat) splits.push({ x: i + 0.5, n: repeat.n });
-  });
+  }
   return { rows, splits };
 }
 
@@ -88,4 +90,19 @@ export function topOf(values, least = 1) {
   let largest = least;
   for (const value of values) if (value !== null && value > largest) largest = value;
   return largest * 1.12;
+}
+
+/** A panel in words, for who cannot see it: how many rounds, and the largest value. */
+export function panelWords(rows, measure) {
+  const { unit, of } = MEASURES[measure];
+  if (!rows.length) return "no round yet";
+  let largest = null;
+  for (const { round } of rows) {
+    const value = of(round);
+    if (value !== null && (largest === null || value > largest)) largest = value;
+  }
+  const rounds = rows.length === 1 ? "1 round" : `${count(rows.length)} rounds`;
+  if (largest === null) return `${rounds}, ${NOT_MEASURED}`;
+  if (unit === "count") return `${rounds}, at most ${count(largest)} in a round`;
+  return `${rounds}, at most ${largest === 0 ? "0" : number(largest)} ${unit} in a round`;
 }

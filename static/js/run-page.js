@@ -1,8 +1,9 @@
 // A run, live or ended: one path. Rows come over the socket into the store; what changed is
 // redrawn in frames.
 
+import { roundsOf } from "./arm-rows.js";
 import { all, embedded, find, remember, recalled } from "./dom.js";
-import { armFigures, roundsOf } from "./figures.js";
+import { armFigures } from "./figures.js";
 import { Ingest } from "./ingest.js";
 import { LiveSocket } from "./live-socket.js";
 import { Painter } from "./painter.js";

@@ -1,5 +1,6 @@
 // Draws a period strip on a canvas: cells, slices, the budget line, rounds below, a time axis.
 
+import { fit, FONT, line, pauseHatch, unknownHatch } from "./canvas.js";
 import { colours } from "./dom.js";
 import { cpuTime, number } from "./format.js";
 
@@ -18,7 +19,6 @@ const TOKENS = [
   "published",
 ];
 const TOP = 22; // room above the highest bar for what is written on the budget line
-const FONT = "11px system-ui, sans-serif";
 
 export class StripPainter {
   constructor(canvas, { height = 188, compact = false } = {}) {
@@ -32,37 +32,13 @@ export class StripPainter {
 
   retheme() {
     this.c = colours(TOKENS);
-    this.hatch = this.#pattern(7, this.c["pause-soft"], (g) => {
-      g.strokeStyle = this.c.pause;
-      g.lineWidth = 2.2;
-      for (const x of [-7, 0, 7]) line(g, x, 7, x + 7, 0);
-    });
-    this.cross = this.#pattern(6, this.c.card, (g) => {
-      g.strokeStyle = this.c.unknown;
-      g.lineWidth = 1;
-      line(g, 0, 0, 6, 6);
-      line(g, 0, 6, 6, 0);
-    });
+    this.hatch = pauseHatch(this.c);
+    this.cross = unknownHatch(this.c);
   }
 
   resize() {
-    const scale = devicePixelRatio || 1;
     this.width = Math.max(200, this.canvas.parentElement.clientWidth);
-    this.canvas.width = Math.round(this.width * scale);
-    this.canvas.height = Math.round(this.height * scale);
-    this.canvas.style.width = `${this.width}px`;
-    this.canvas.style.height = `${this.height}px`;
-    this.g.setTransform(scale, 0, 0, scale, 0, 0);
-  }
-
-  #pattern(size, ground, draw) {
-    const tile = document.createElement("canvas");
-    tile.width = tile.height = size;
-    const g = tile.getContext("2d");
-    g.fillStyle = ground;
-    g.fillRect(0, 0, size, size);
-    draw(g);
-    return this.g.createPattern(tile, "repeat");
+    fit(this.canvas, this.width, this.height);
   }
 
   get base() {
@@ -218,13 +194,6 @@ export class StripPainter {
     this.g.lineWidth = 1.5;
     this.g.strokeRect(x + 0.75, TOP - 12, Math.max(3, this.x(cell.t1) - x - 1.5), this.base - TOP + 13);
   }
-}
-
-function line(g, x0, y0, x1, y1) {
-  g.beginPath();
-  g.moveTo(x0, y0);
-  g.lineTo(x1, y1);
-  g.stroke();
 }
 
 /** What is written on the line at the cell's full height. */

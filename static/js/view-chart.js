@@ -1,9 +1,12 @@
-// The card of per-round charts: the chosen arm in four panels, or all arms side by side.
+// The card of per-round charts: the chosen arm in four panels, or all arms side by side. The
+// wall of rounds is a plot of Plotly's; the small panels of bars are painted here.
 
 import { find, make, onTheme, remember, recalled, write } from "./dom.js";
+import { BarPanel } from "./bar-panel.js";
+import { PlotPanel } from "./chart.js";
 import { count, number } from "./format.js";
-import { Panel, panelHeight } from "./chart.js";
-import { axisOf, MEASURES, pointsOf, roundWords, topOf } from "./rounds-data.js";
+import { axisOf, MEASURES, panelWords, pointsOf, roundWords, topOf } from "./rounds-data.js";
+import { panelHeight } from "./scale.js";
 
 const ONE = [
   ["wall", 132],
@@ -137,7 +140,8 @@ export class ChartView {
     figure.append(make("figcaption", {}, head, " ", make("span", { className: "u" }, unit)), plot);
     plot.style.height = `${panelHeight(inner, axis)}px`;
     into.append(figure);
-    const panel = new Panel(plot, {
+    const kind = MEASURES[measure].kind === "bars" ? BarPanel : PlotPanel;
+    const panel = new kind(plot, {
       onPick: (found) => found && this.onPick(found),
       onHover: (found) => this.#read(found),
       onRange: (range) => this.#zoom(range),
@@ -160,7 +164,7 @@ export class ChartView {
         const { rows } = this.#axis(index);
         const lines = this.#lines(measure, index).map((line) => line.y);
         const values = rows.map(({ round }) => MEASURES[measure].of(round));
-        top = Math.max(top, topOf([...lines], 1), topOf(values, 1));
+        top = Math.max(top, topOf(lines), topOf(values));
       }
       this.tops.set(key, top);
     }
@@ -191,7 +195,7 @@ export class ChartView {
     const total = Math.max(planned, rows.length, 1);
     const range = this.range ?? [0.4, total + 0.6];
     const points = pointsOf(rows, measure, this.range);
-    const { kind, colour } = MEASURES[measure];
+    const { kind, colour, title } = MEASURES[measure];
     const many = this.store.repeatsOf(arm).length > 1;
     const span = range[1] - range[0];
     const inside = Math.max(60, plot.clientWidth - 54);
@@ -214,6 +218,9 @@ export class ChartView {
           }))
         : [],
       ids: (x) => rows[Math.round(x) - 1] ?? null,
+      name: `${title}, ${this.store.arms[arm].label}`,
+      words: panelWords(rows, measure),
+      say: (row) => roundWords(row, many),
       barWidth: Math.max(1, Math.min(8, (inside / span) * 0.6)),
     });
     if (measure === "wall") this.#say(points);

@@ -1,9 +1,10 @@
 // The arms at the side: state, four numbers and a spark of dots each. On a narrow screen the
 // same choice is a select, and only the chosen arm is shown.
 
+import { roundsOf } from "./arm-rows.js";
 import { all, attribute, find, write } from "./dom.js";
 import { keepExtremes } from "./decimate.js";
-import { armState, paused, pausedWords, roundsOf } from "./figures.js";
+import { armState, paused, pausedWords } from "./figures.js";
 import { cpus, cpuTime, limit, ofTotal, time } from "./format.js";
 
 const SPARK_POINTS = 60;

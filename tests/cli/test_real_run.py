@@ -1,0 +1,49 @@
+"""burst-limits from the command line on this machine's own kernel."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import require
+from tests.lab_process import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.kernel]
+
+
+def test_walls_fall_with_the_limit_and_only_a_limit_that_binds_throttles() -> None:
+    require(os.geteuid() == 0 and Path("/sys/fs/cgroup").exists(), "root and cgroups")
+    arms = "no-limit,limit-1,limit-500m"
+    with tempfile.TemporaryDirectory(prefix="lab-run-") as var:
+        done = subprocess.run(
+            [
+                *(sys.executable, ROOT / "lab", "run", "E2a", "--target", "local", "--json"),
+                *("--arms", arms, "--set", "rounds=5"),
+            ],
+            env={**os.environ, "THROTTLE_LAB_VAR": var},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        left = list(Path("/sys/fs/cgroup").glob("*/throttle-lab/*"))
+        lab = (Path(var) / "lab-id").read_text()
+    assert done.returncode == 0, done.stderr
+    document: dict[str, Any] = json.loads(done.stdout)
+    free, one, half = (arm["summary"] for arm in document["arms"])
+    assert half["wall_us"]["p50"] > free["wall_us"]["p50"]
+    assert half["throttled_us"] > one["throttled_us"] >= 0
+    assert half["nr_throttled"] >= 5, "every round is paused"
+    assert not free["throttled_us"], "nothing pauses a group without a limit"
+    for arm in document["arms"]:
+        assert arm["summary"]["wall_us"]["n"] == 5
+        assert arm["summary"]["wall_us"]["p95"] is None, "five rounds have no p95"
+        assert 700_000 < arm["summary"]["usage_us"] < 1_200_000, "5 x 160 ms and the program"
+    assert [path for path in left if path.name == lab.strip()] == []
