@@ -36,29 +36,18 @@ def postgres() -> Iterator[str]:
             user = "postgres" if _exists("postgres") else "nobody"
             shutil.chown(folder, user)
         data = folder / "data"
-        initialise = [
-            programs / "initdb",
-            "-D",
-            data,
-            "-U",
-            "lab",
-            "-A",
-            "trust",
-            "-N",
-            "-E",
-            "UTF8",
-        ]
-        subprocess.run(initialise, user=user, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+        def run(program: str, *arguments: str | Path, check: bool = True) -> None:
+            argv = [str(programs / program), "-D", str(data), *map(str, arguments)]
+            subprocess.run(argv, user=user, cwd=folder, check=check, stdout=subprocess.DEVNULL)
+
+        run("initdb", "-U", "lab", "-A", "trust", "-N", "-E", "UTF8")
         options = f"-k {folder} -c listen_addresses= -c fsync=off -c max_connections=60"
-        control = [programs / "pg_ctl", "-D", data, "-w", "-l", folder / "log", "-o", options]
-        subprocess.run(
-            [*control, "start"], user=user, cwd=folder, check=True, stdout=subprocess.DEVNULL
-        )
+        run("pg_ctl", "-w", "-l", folder / "log", "-o", options, "start")
         try:
             yield f"postgres://lab@/postgres?host={folder}"
         finally:
-            stop = [programs / "pg_ctl", "-D", data, "-m", "immediate", "stop"]
-            subprocess.run(stop, user=user, cwd=folder, check=False, stdout=subprocess.DEVNULL)
+            run("pg_ctl", "-m", "immediate", "stop", check=False)
 
 
 def _exists(user: str) -> bool:

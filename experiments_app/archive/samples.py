@@ -6,10 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from experiments_app.core import packing
-from experiments_app.core.records import Sample
 from experiments_app.models import Repeat, Run, SampleBlock, SampleFrame
-
-PIECE_US = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +47,7 @@ def _piece(order: int, row: SampleFrame | SampleBlock) -> Piece:
 
 
 def _merged(frames: Iterable[Piece]) -> Iterator[Piece]:
-    held: list[Piece] = []
-    for frame in frames:
-        if held and (frame.group != held[0].group or frame.t1_us - held[0].t0_us > PIECE_US):
-            yield _join(held)
-            held = []
-        held.append(frame)
-    if held:
-        yield _join(held)
-
-
-def _join(frames: list[Piece]) -> Piece:
-    samples: list[Sample] = []
-    for frame in frames:
-        samples.extend(packing.unpack(frame.data))
-    first, last = frames[0], frames[-1]
-    return Piece(
-        first.repeat, first.group, first.t0_us, last.t1_us, len(samples), packing.pack(samples)
-    )
+    for batch in packing.in_blocks(frames, key=lambda frame: frame.group):
+        first, last = batch[0], batch[-1]
+        data, count = packing.join(batch)
+        yield Piece(first.repeat, first.group, first.t0_us, last.t1_us, count, data)

@@ -8,12 +8,30 @@ little-endian base 128. Values must stay below 2^53, so that a browser reads the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol, TypeVar
 
 from experiments_app.core.errors import LabError
 from experiments_app.core.records import Sample
 
 LARGEST = 2**53 - 1
+BLOCK_US = 10_000_000
+
+
+class Packed(Protocol):
+    """A packed piece with the instants of its first and last sample."""
+
+    @property
+    def t0_us(self) -> int: ...
+
+    @property
+    def t1_us(self) -> int: ...
+
+    @property
+    def data(self) -> bytes | memoryview: ...
+
+
+P = TypeVar("P", bound=Packed)
 
 
 class PackingError(LabError):
@@ -62,6 +80,24 @@ def unpack(data: bytes) -> tuple[Sample, ...]:
     if next(numbers, None) is not None:
         raise PackingError("Bytes are left over after the packed samples.")
     return tuple(_sample(*row) for row in zip(*columns, strict=True))
+
+
+def in_blocks(pieces: Iterable[P], key: Callable[[P], object]) -> Iterator[list[P]]:
+    """Consecutive pieces of one key, as many as fit into BLOCK_US."""
+    held: list[P] = []
+    for piece in pieces:
+        if held and (key(piece) != key(held[0]) or piece.t1_us - held[0].t0_us > BLOCK_US):
+            yield held
+            held = []
+        held.append(piece)
+    if held:
+        yield held
+
+
+def join(pieces: Sequence[Packed]) -> tuple[bytes, int]:
+    """One packing of several, and how many samples it has."""
+    samples = [sample for piece in pieces for sample in unpack(bytes(piece.data))]
+    return pack(samples), len(samples)
 
 
 def _columns(samples: Sequence[Sample]) -> Iterable[list[int | None]]:

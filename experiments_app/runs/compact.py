@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from django.db import transaction
 
 from experiments_app.core import packing
-from experiments_app.core.records import Sample
 from experiments_app.models import SampleBlock, SampleFrame
-
-BLOCK_US = 10_000_000
 
 
 def compact(number: int) -> int:
@@ -21,39 +16,26 @@ def compact(number: int) -> int:
     """
     with transaction.atomic():
         frames = SampleFrame.objects.filter(run_id=number).order_by("repeat_id", "group", "seq")
-        blocks = list(_blocks(number, frames.iterator(chunk_size=500)))
+        batches = packing.in_blocks(
+            frames.iterator(chunk_size=500), key=lambda frame: (frame.repeat_id, frame.group)
+        )
+        blocks = [_block(number, batch) for batch in batches]
         SampleBlock.objects.bulk_create(blocks)
         SampleFrame.objects.filter(run_id=number).delete()
     return len(blocks)
 
 
-def _blocks(number: int, frames: Iterable[SampleFrame]) -> Iterable[SampleBlock]:
-    held: list[SampleFrame] = []
-    for frame in frames:
-        first = held[0] if held else None
-        if first is not None and (
-            (first.repeat_id, first.group) != (frame.repeat_id, frame.group)
-            or frame.t1_us - first.t0_us > BLOCK_US
-        ):
-            yield _block(number, held)
-            held = []
-        held.append(frame)
-    if held:
-        yield _block(number, held)
-
-
 def _block(number: int, frames: list[SampleFrame]) -> SampleBlock:
-    samples: list[Sample] = []
-    for frame in frames:
-        samples.extend(packing.unpack(bytes(frame.data)))
+    first, last = frames[0], frames[-1]
+    data, count = packing.join(frames)
     return SampleBlock(
         run_id=number,
-        repeat_id=frames[0].repeat_id,
-        group=frames[0].group,
-        first_seq=frames[0].seq,
-        seq=frames[-1].seq,
-        t0_us=frames[0].t0_us,
-        t1_us=frames[-1].t1_us,
-        count=len(samples),
-        data=packing.pack(samples),
+        repeat_id=first.repeat_id,
+        group=first.group,
+        first_seq=first.seq,
+        seq=last.seq,
+        t0_us=first.t0_us,
+        t1_us=last.t1_us,
+        count=count,
+        data=data,
     )
