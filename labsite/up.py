@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from experiments_app.core.errors import LabError
 from labsite import env, links, stamps, supervisor
@@ -96,14 +97,12 @@ def lock_path(environment: Environment) -> Path:
 def hold_lab(environment: Environment) -> Iterator[None]:
     """Be the one lab of this var folder, as long as this process lives."""
     with open(lock_path(environment), "a+") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _lock(handle, fcntl.LOCK_EX, tries=20):
             handle.seek(0)
             raise AlreadyUp(
                 f"A lab is already running here ({handle.read().strip() or 'no details'}).",
                 remedy="Use that one (./lab sign-in prints a new link), or stop it first.",
-            ) from None
+            )
         handle.truncate(0)
         handle.write(f"process {os.getpid()}, port {environment.port}")
         handle.flush()
@@ -114,15 +113,27 @@ def running_port(environment: Environment) -> int | None:
     """The port of the lab that runs here: its supervisor holds a lock while it lives."""
     try:
         with open(lock_path(environment), "a+") as handle:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                handle.seek(0)
-                digits = handle.read().rpartition("port ")[2].strip()
-                return int(digits) if digits.isdigit() else environment.port
+            if _lock(handle, fcntl.LOCK_SH, tries=1):
+                return None
+            handle.seek(0)
+            digits = handle.read().rpartition("port ")[2].strip()
+            return int(digits) if digits.isdigit() else environment.port
     except OSError:
         return None
-    return None
+
+
+def _lock(handle: IO[str], kind: int, *, tries: int) -> bool:
+    """Take a lock if it can be had. Those who only look share theirs and hold it for a
+    moment; who wants to be the lab tries for a second."""
+    for attempt in range(tries):
+        try:
+            fcntl.flock(handle, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if attempt + 1 < tries:
+                time.sleep(0.05)
+        else:
+            return True
+    return False
 
 
 def sign_in_link(environment: Environment, port: int) -> str:

@@ -29,7 +29,7 @@ def import_run(data: bytes, *, filename: str, user: User | None, who: str) -> Ru
     _refuse_known(uid)
     try:
         with transaction.atomic():
-            run = _store(incoming, user)
+            run = _store(incoming, user, who)
             AuditEntry.objects.create(
                 who=who[:150],
                 action="import",
@@ -48,7 +48,7 @@ def _refuse_known(uid: str) -> None:
         raise AlreadyHere(number)
 
 
-def _store(incoming: Incoming, user: User | None) -> Run:
+def _store(incoming: Incoming, user: User | None, who: str) -> Run:
     document = incoming.document
     shape = document.run
     run = Run.objects.create(
@@ -72,6 +72,7 @@ def _store(incoming: Incoming, user: User | None) -> Run:
         started_at=shape.started_at,
         finished_at=shape.finished_at,
         launched_by=user,
+        launched_who=who[:150],
         imported=True,
         # Nothing of it is on any target of this lab.
         swept_at=timezone.now(),

@@ -81,7 +81,7 @@ def search_runs(query: str = "", *, limit: int = 50, before: int | None = None) 
     "41", "#41" or "run 41" is a number, "imported" the runs that came from elsewhere. Five
     queries at most, however many runs.
     """
-    runs = Run.objects.select_related("launched_by").order_by("-number")
+    runs = Run.objects.order_by("-number")
     if before is not None:
         runs = runs.filter(number__lt=before)
     for condition in conditions(query):
@@ -91,7 +91,7 @@ def search_runs(query: str = "", *, limit: int = 50, before: int | None = None) 
 
 def past_runs(experiment: str, *, limit: int = 20) -> list[ArchiveRow]:
     """The newest runs of an experiment."""
-    runs = Run.objects.filter(experiment=experiment).select_related("launched_by")
+    runs = Run.objects.filter(experiment=experiment)
     return rows_of(list(runs.order_by("-number")[:limit]))
 
 
@@ -139,9 +139,9 @@ def queue(machine: str, *, now: datetime | None = None) -> Queue:
     """
     at = now or timezone.now()
     runs = list(
-        Run.objects.filter(machine=machine, status__in=(RunStatus.QUEUED, RunStatus.RUNNING))
-        .select_related("launched_by")
-        .order_by("number")
+        Run.objects.filter(
+            machine=machine, status__in=(RunStatus.QUEUED, RunStatus.RUNNING)
+        ).order_by("number")
     )
     running = next((run for run in runs if run.status == RunStatus.RUNNING), None)
     rest = _remaining_us(running, at) if running else 0
@@ -157,7 +157,7 @@ def queue(machine: str, *, now: datetime | None = None) -> Queue:
 
 
 def _anywhere(word: str) -> Q:
-    columns = ("experiment", "title", "target", "status", "reason", "launched_by__username")
+    columns = ("experiment", "title", "target", "status", "reason", "launched_who")
     condition = Q()
     for column in columns:
         condition |= Q(**{f"{column}__icontains": word})

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from django.db import connection
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from experiments_app.archive.summary import arm_summaries
 from experiments_app.cli.common import say
 from experiments_app.cli.text import count, cpu_time, time_text
+from experiments_app.core.plan import Plan
 from experiments_app.live.replay import position, rows_between
 from experiments_app.models import Run, RunStatus
 
@@ -43,10 +44,6 @@ class Follower:
                 say(text)
         self._last = now.last
         return now.ended
-
-    def until_ended(self) -> None:
-        while not self.look():
-            time.sleep(LOOK_EVERY)
 
     @contextmanager
     def in_background(self) -> Iterator[None]:
@@ -89,27 +86,40 @@ class Follower:
 def print_summary(run: Run) -> None:
     """A finished run as a table: each arm's walls and counters, with units."""
     console = Console()
-    table = Table(title=f"run {run.number}: {run.title} on {run.target}", title_justify="left")
+    title = f"run {run.number}: {run.title} on {run.target}"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1))
     table.add_column("arm")
-    for name in ("wall p50", "wall p95", "wall max", "throttled/periods", "throttled", "CPU used"):
-        table.add_column(name, justify="right")
+    for name in (
+        "wall\np50",
+        "wall\np95",
+        "wall\nmax",
+        "throttled\nperiods",
+        "throttled\ntime",
+        "CPU\nused",
+    ):
+        table.add_column(name, justify="right", no_wrap=True)
+    limits = [arm.measured.containers[0].limits.quota_us for arm in Plan.from_dict(run.plan).arms]
     for arm in arm_summaries(run):
         summary = arm.summary
+        # Without a limit the kernel counts no periods: its zeros would say "never throttled".
+        limited = limits[arm.index] is not None
+        periods = f"{count(summary.nr_throttled)} of {count(summary.nr_periods)}"
         table.add_row(
             arm.label,
             time_text(summary.wall_us.p50),
             time_text(summary.wall_us.p95),
             time_text(summary.wall_us.max),
-            f"{count(summary.nr_throttled)} of {count(summary.nr_periods)}",
-            cpu_time(summary.throttled_us),
+            periods if limited else "no limit",
+            cpu_time(summary.throttled_us) if limited else "no limit",
             cpu_time(summary.usage_us),
         )
     console.print(table)
-    state = run.status if not run.failed_repeats else "finished with failures"
+    partly = run.status == RunStatus.FINISHED and run.failed_repeats
+    state = "finished with failures" if partly else run.status
     console.print(f"{state}. {run.reason} {run.remedy}".strip(), highlight=False)
     if run.status == RunStatus.FINISHED:
         console.print(
-            "throttled is CPU time paused, summed over CPUs: never a share of the wall time. "
-            "n/m means not measured.",
+            "Throttled time is CPU time paused, summed over CPUs: never a share of the wall "
+            "time. n/m: not measured; p95 needs 20 rounds.",
             style="dim",
         )

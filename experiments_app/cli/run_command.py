@@ -15,7 +15,7 @@ from django.db import connection
 from experiments_app import catalogue
 from experiments_app.archive.document import document
 from experiments_app.cli import common
-from experiments_app.cli.follow import Follower, print_summary
+from experiments_app.cli.follow import LOOK_EVERY, Follower, print_summary
 from experiments_app.core.errors import LabError
 from experiments_app.core.spec import Spec, load_spec
 from experiments_app.models import Run, RunStatus
@@ -63,7 +63,8 @@ def run(
     if common.lab_is_up():
         ring(launched.machine)
         _follow(launched)
-    else:
+        launched.refresh_from_db()
+    if not launched.ended:
         _run_alone(launched)
     launched.refresh_from_db()
     if json_:
@@ -162,9 +163,18 @@ def _cancel(number: int) -> None:
 
 
 def _follow(launched: Run) -> None:
-    """Follow a run that the lab's worker runs; Ctrl-C leaves it running."""
+    """Follow a run that the lab's worker runs; Ctrl-C leaves it running.
+
+    Returns early when the lab goes down before it has begun.
+    """
     try:
-        Follower(launched.number).until_ended()
+        follower = Follower(launched.number)
+        while not follower.look():
+            launched.refresh_from_db()
+            if launched.status == RunStatus.QUEUED and not common.lab_is_up():
+                common.say("the lab has stopped; the run goes on in this command.")
+                return
+            time.sleep(LOOK_EVERY)
     except KeyboardInterrupt:
         common.say(
             f"\nrun {launched.number} goes on in the lab; "

@@ -74,6 +74,7 @@ class Run(models.Model):
     launched_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL
     )
+    launched_who = models.CharField(max_length=150, blank=True)
     imported = models.BooleanField(default=False)
 
     fence = models.PositiveIntegerField(default=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 
 from experiments_app.core import packing
-from experiments_app.models import SampleBlock, SampleFrame
+from experiments_app.models import Run, SampleBlock, SampleFrame
 
 
 def compact(number: int) -> int:
@@ -15,6 +15,8 @@ def compact(number: int) -> int:
     a part of it is sent it once more rather than not at all.
     """
     with transaction.atomic():
+        # The worker and control may come to it at once: the second finds nothing left.
+        Run.objects.select_for_update().get(number=number)
         frames = SampleFrame.objects.filter(run_id=number).order_by("repeat_id", "group", "seq")
         batches = packing.in_blocks(
             frames.iterator(chunk_size=500), key=lambda frame: (frame.repeat_id, frame.group)

@@ -40,25 +40,39 @@ class Execution:
 def execute(claim: Claim, execution: Execution) -> RunStatus:
     """Run it to its end; every path leaves the run ended and the target clean."""
     run = Run.objects.get(number=claim.number)
-    stop = execution.stop
-    try:
-        with (
-            Heartbeat(claim=claim, stop=stop, lease_seconds=execution.lease_seconds),
-            Recorder(ledger=claim.ledger, stop=stop, announce=execution.announce) as recorder,
-        ):
-            _run_repeats(run, recorder, execution)
-            ending = _ending_of(run, stop)
-    except Stopped as stopped:
-        ending = _stopped_ending(stopped, stop)
-    except Exception as error:
-        log.exception("run failed", run=run.number)
-        ending = _crash_ending(error)
-    ending = _swept(run, execution, ending)
-    final = end_run(number=claim.number, ending=ending, fence=claim.fence)
+    # The heart beats until the run has ended: cleaning up may take a while too.
+    with Heartbeat(claim=claim, stop=execution.stop, lease_seconds=execution.lease_seconds):
+        ending = _swept(run, execution, _measured(run, claim, execution))
+        final = end_run(number=claim.number, ending=ending, fence=claim.fence)
     if final is not None:
         execution.announce(claim.number, final)
         compact(claim.number)
     return ending.status
+
+
+def _measured(run: Run, claim: Claim, execution: Execution) -> Ending:
+    """Run every repeat; how the run ends, whatever happened."""
+    stop = execution.stop
+    try:
+        with Recorder(ledger=claim.ledger, stop=stop, announce=execution.announce) as recorder:
+            _note_warnings(recorder, execution.target)
+            _run_repeats(run, recorder, execution)
+        return _ending_of(run, stop)
+    except Stopped as stopped:
+        return _stopped_ending(stopped, stop)
+    except Exception as error:
+        log.exception("run failed", run=run.number)
+        return _crash_ending(error)
+
+
+def _note_warnings(recorder: Recorder, target: Target) -> None:
+    """What the target warns of now, when the run begins and not when it was queued."""
+    warnings = [problem for problem in target.status().problems if not problem.blocking]
+    rows = [
+        EventRow(EventKind.NOTE, {"repeat": None, "level": "warning", "text": problem.message})
+        for problem in warnings
+    ]
+    recorder.flush(*rows)
 
 
 def _run_repeats(run: Run, recorder: Recorder, execution: Execution) -> None:
@@ -105,8 +119,14 @@ class RepeatRunner:
         self._leave(failure)
 
     def _clean(self, session: Session, failure: LabError | None) -> LabError | None:
-        if not self._stop.is_set():
-            self._enter(RepeatState.CLEANING)
+        try:
+            if not self._stop.is_set():
+                self._enter(RepeatState.CLEANING)
+        finally:
+            failure = self._cleaned(session, failure)
+        return failure
+
+    def _cleaned(self, session: Session, failure: LabError | None) -> LabError | None:
         try:
             session.clean()
         except LabError as error:
@@ -169,10 +189,13 @@ def _ending_of(run: Run, stop: Stop) -> Ending:
     return Ending(RunStatus.FINISHED)
 
 
+_STATUS_OF = {"cancelled": RunStatus.CANCELLED, "lab-fault": RunStatus.FAILED}
+
+
 def _stopped_ending(stopped: Stopped, stop: Stop) -> Ending:
     """What the flag was raised for says more than the session that obeyed it."""
     why = stop.reason or StopReason(stopped.code, stopped.message, stopped.remedy)
-    status = RunStatus.CANCELLED if why.code == "cancelled" else RunStatus.INTERRUPTED
+    status = _STATUS_OF.get(why.code, RunStatus.INTERRUPTED)
     return Ending(status, why.code, why.text, why.remedy)
 
 

@@ -13,7 +13,8 @@ import psutil
 class Footprint:
     """Over one repeat: CPU times in microseconds, summed over CPUs; None where unknown.
 
-    `lab_cpu_us` is this process with its ended children outside the measured groups;
+    `lab_cpu_us` is the process that runs the run (the sampler, the pages and control are not
+    in it);
     `steal_us` is what the hypervisor gave to others; `machine_busy_us` is all CPU time
     spent on the machine, the measured groups included. `load_1m` is the load average.
     """

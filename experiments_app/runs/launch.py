@@ -54,7 +54,7 @@ def launch(request: Request, *, user: User | None, who: str) -> Run:
         cgroup={"v1": 1, "v2": 2}.get(status.facts.cgroup or ""),
     )
     with transaction.atomic():
-        run = _store(spec, plan, status, user)
+        run = _store(spec, plan, status, user, who)
         AuditEntry.objects.create(
             who=who, action="launch", subject=f"run {run.number}: {spec.name} on {run.target}"
         )
@@ -72,7 +72,7 @@ def require_ready(status: TargetStatus) -> None:
         )
 
 
-def _store(spec: Spec, plan: Plan, status: TargetStatus, user: User | None) -> Run:
+def _store(spec: Spec, plan: Plan, status: TargetStatus, user: User | None, who: str) -> Run:
     run = Run.objects.create(
         experiment=spec.name,
         title=(spec.title or spec.name)[:200],
@@ -86,12 +86,13 @@ def _store(spec: Spec, plan: Plan, status: TargetStatus, user: User | None) -> R
         repeats_asked=plan.repeats,
         expected_us=plan.expected_us,
         launched_by=user,
+        launched_who=who[:150],
     )
     Repeat.objects.bulk_create(
         Repeat(run=run, order=order, arm=step.arm, arm_name=plan.arms[step.arm].name, n=step.n)
         for order, step in enumerate(plan.order)
     )
-    notes = [*plan.notes, *(problem.message for problem in status.problems)]
+    notes = list(plan.notes)
     for arm in plan.arms:
         notes.extend(f"{arm.name}: {note}" for note in arm.notes)
     rows = [

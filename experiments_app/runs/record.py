@@ -31,7 +31,7 @@ from experiments_app.runs.ledger import (
     Row,
     SettledRow,
 )
-from experiments_app.runs.stop import Stop
+from experiments_app.runs.stop import Stop, StopReason
 
 log = structlog.get_logger(__name__)
 
@@ -52,7 +52,9 @@ def rows_of(record: Record, repeat: int) -> list[Row]:
         case Samples():
             return [FrameRow(repeat, record)] if record.samples else []
         case Note():
-            body: dict[str, object] = {"level": record.level, "text": record.text}
+            # PostgreSQL refuses a NUL in text, and a program may print one.
+            text = record.text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+            body: dict[str, object] = {"level": record.level, "text": text}
             return [EventRow(EventKind.NOTE, {"repeat": repeat, **body})]
         case Hello():
             return [EventRow(EventKind.HELLO, {"repeat": repeat, **asdict(record)})]
@@ -88,10 +90,12 @@ class Recorder:
         self._ready = threading.Condition()
         self._writing = threading.Lock()
         self._closed = False
-        self._last: int | None = None
+        self._fault: StopReason | None = None
+        self._last = 0
         self._thread = threading.Thread(target=self._loop, name="recorder", daemon=True)
 
     def __enter__(self) -> Recorder:
+        self._last = self._ledger.last_seq()
         self._thread.start()
         return self
 
@@ -114,6 +118,7 @@ class Recorder:
     def flush(self, *more: Row, also: Callable[[], object] | None = None) -> None:
         """Store everything that is waiting, then `more`, before returning."""
         with self._writing:
+            self._raise_fault()
             with self._ready:
                 batch, self._rows = [*self._rows, *more], []
                 self._ready.notify_all()
@@ -130,12 +135,24 @@ class Recorder:
                 # Rows that follow at once share the transaction.
                 if not self._closed:
                     self._stop.wait(BATCH_SECONDS)
-                try:
-                    self.flush()
-                except Stopped:
-                    return
+                self.flush()
+        except Stopped:
+            pass
+        except Exception as error:
+            log.exception("rows lost", run=self._ledger.number)
+            self._fault = StopReason(
+                "lab-fault",
+                f"Rows of this run could not be stored: {type(error).__name__}: {error}",
+                "This is a fault of Throttle Lab: the worker's log has the details.",
+            )
+            self._stop.request(self._fault)
         finally:
             connection.close()
+
+    def _raise_fault(self) -> None:
+        """What the thread could not store is not stored by going on."""
+        if self._fault is not None:
+            raise Stopped(self._fault.text, remedy=self._fault.remedy, code=self._fault.code)
 
     def _write(self, batch: list[Row], also: Callable[[], object] | None) -> None:
         for attempt in range(TRIES):
@@ -163,7 +180,5 @@ class Recorder:
 
         Only the holder of the fence numbers rows, so the run's last number tells.
         """
-        if self._last is None:
-            return None
         last = self._ledger.last_seq()
         return last if last == self._last + len(batch) else None

@@ -34,7 +34,7 @@ def now(request: HttpRequest) -> HttpResponse:
 def _now() -> dict[str, Any]:
     machines = queues()
     running = [machine.running for machine in machines if machine.running]
-    ended = Run.objects.filter(status__in=END_STATES).select_related("launched_by")
+    ended = Run.objects.filter(status__in=END_STATES)
     return {
         "machines": machines,
         "running": [

@@ -28,7 +28,7 @@ LARGEST = 2**63 - 1
 
 def found(number: int) -> Run:
     """The run of this number; a number that no database holds is not found either."""
-    runs = Run.objects.select_related("launched_by").filter(number=min(number, LARGEST))
+    runs = Run.objects.filter(number=min(number, LARGEST))
     run = runs.first()
     if run is None:
         raise Http404(f"There is no run {str(number)[:20]} in this lab.")

@@ -22,10 +22,9 @@ def test_round_trip(samples: list[Sample]) -> None:
 def test_any_bytes_are_samples_or_refused(data: bytes) -> None:
     try:
         samples = unpack(data)
-    except PackingError as error:
-        assert error.message
-    else:
-        assert all(isinstance(sample, Sample) for sample in samples)
+    except PackingError:
+        return
+    assert all(isinstance(sample, Sample) for sample in samples)
 
 
 @given(SAMPLES.filter(len), st.data())

@@ -160,3 +160,28 @@ def test_the_sweeper_cleans_what_no_running_run_owns() -> None:
     target = ScriptedTarget(left={"gone": "cgroup gone", running.uid: "cgroup running"})
     assert sweep(target=target, lab="lab") == ["cgroup gone"]
     assert list(target.left) == [running.uid]
+
+
+def test_rows_that_cannot_be_stored_end_the_run_instead_of_being_lost() -> None:
+    """The same round twice is refused by the table; the run must say so and not go on."""
+
+    def step(sink: Sink, stop: StopFlag) -> None:
+        for _ in range(2):
+            sink(a_round(1))
+        while not stop.wait(0.01):
+            pass
+        raise Stopped("told to stop")
+
+    run = go(ScriptedTarget(step=step))
+    assert (run.status, run.reason_code) == (RunStatus.FAILED, "lab-fault")
+    assert "could not be stored" in run.reason
+    assert [repeat.state for repeat in run.repeats.all()] == ["failed", "skipped"]
+
+
+def test_a_note_with_a_nul_is_kept_readable() -> None:
+    from experiments_app.core.records import Note
+
+    run = go(ScriptedTarget(step=play([Note("before\0after"), *usual_records()])))
+    assert run.status == RunStatus.FINISHED
+    texts = [r["text"] for r in rows_between(run.number, 0, run.last_seq) if r["k"] == "note"]
+    assert "before\N{REPLACEMENT CHARACTER}after" in texts

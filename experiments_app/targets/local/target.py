@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import sys
@@ -76,7 +77,8 @@ class LocalTarget:
         check_name("lab", lab)
         found: set[str] = set()
         for root in self._roots():
-            if (root / lab).is_dir():
+            # A run that ends meanwhile takes its directories with it.
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
                 found |= {path.name for path in (root / lab).iterdir() if path.is_dir()}
         return tuple(sorted(found))
 
