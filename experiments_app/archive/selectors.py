@@ -196,8 +196,8 @@ def _counts(numbers: Sequence[int]) -> dict[int, dict[int, ArmCounts]]:
         .values_list("run_id", "repeat__arm")
         .annotate(
             Count("pk"),
-            counted=Count("settled_nr_throttled"),
-            throttled=Count("pk", filter=Q(settled_nr_throttled__gt=0)),
+            counted=Count("settled_throttled_us"),
+            throttled=Count("pk", filter=Q(settled_throttled_us__gt=0)),
         )
     )
     for number, arm, rounds, counted, throttled in rows:

@@ -45,9 +45,11 @@ class Tally:
             return
         if any(value is not None for value in values):
             self.rounds.append(Sums(window_us, values))
-        nr_throttled = values[COUNTERS.index("nr_throttled")]
-        if nr_throttled is not None:
-            self.throttled.append(nr_throttled)
+        # By paused time, not by the count: with a quota of all CPUs the kernel counts periods
+        # that lost next to nothing.
+        paused_us = values[COUNTERS.index("throttled_us")]
+        if paused_us is not None:
+            self.throttled.append(paused_us)
 
     @property
     def sums(self) -> Sums | None:

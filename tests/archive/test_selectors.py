@@ -60,9 +60,9 @@ def test_a_number_is_found_by_itself() -> None:
 
 def test_a_row_has_what_the_table_shows() -> None:
     run = a_run("none", "500m", "1", repeats=2)
-    settled: dict[str, int | None] = {"nr_throttled": 0}
+    settled: dict[str, int | None] = {"throttled_us": 0}
     add_rounds(run, 0, [5, 6], settled=settled)
-    add_rounds(run, 1, [7, 8], settled={"nr_throttled": 3})
+    add_rounds(run, 1, [7, 8], settled={"throttled_us": 3})
     run.repeats.filter(order=5).update(state=RepeatState.FAILED)
     (row,) = search_runs()
     assert (row.arms, row.repeats, row.repeats_done, row.repeats_failed) == (3, 6, 5, 1)
@@ -85,7 +85,7 @@ def test_a_row_has_what_the_table_shows() -> None:
 def test_the_line_says_what_was_measured(throttled: list[int | None], line: str) -> None:
     run = a_run("none", "500m")
     for order, count in enumerate(throttled):
-        add_rounds(run, order, [5], settled={"nr_throttled": count})
+        add_rounds(run, order, [5], settled={"throttled_us": count})
     assert search_runs()[0].line == line
 
 
