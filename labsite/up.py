@@ -11,7 +11,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -27,6 +27,10 @@ class PortTaken(LabError):
 
 
 class AlreadyUp(LabError):
+    code = "bad-usage"
+
+
+class Unusable(LabError):
     code = "bad-usage"
 
 
@@ -57,10 +61,17 @@ def _port(text: str) -> int:
 
 def up(environment: Environment, wanted: int) -> int:
     """Run until told to stop."""
-    environment.var.mkdir(parents=True, exist_ok=True)
-    chosen = free_port(environment.host, wanted)
-    environment = environment.model_copy(update={"port": chosen})
-    with hold_lab(environment):
+    try:
+        environment.var.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unusable(
+            f"{environment.var} cannot be made: {error.strerror}.",
+            remedy="Set THROTTLE_LAB_VAR to a folder that you may write to.",
+        ) from None
+    with hold_lab(environment) as note:
+        chosen = free_port(environment.host, wanted)
+        note(f"process {os.getpid()}, port {chosen}")
+        environment = environment.model_copy(update={"port": chosen})
         failed = stamps.prepare(environment)
         if failed:
             return failed
@@ -94,8 +105,11 @@ def lock_path(environment: Environment) -> Path:
 
 
 @contextmanager
-def hold_lab(environment: Environment) -> Iterator[None]:
-    """Be the one lab of this var folder, as long as this process lives."""
+def hold_lab(environment: Environment) -> Iterator[Callable[[str], None]]:
+    """Be the one lab of this var folder, as long as this process lives.
+
+    Yields a function that writes beside the lock who holds it.
+    """
     with open(lock_path(environment), "a+") as handle:
         if not _lock(handle, fcntl.LOCK_EX, tries=20):
             handle.seek(0)
@@ -103,10 +117,14 @@ def hold_lab(environment: Environment) -> Iterator[None]:
                 f"A lab is already running here ({handle.read().strip() or 'no details'}).",
                 remedy="Use that one (./lab sign-in prints a new link), or stop it first.",
             )
-        handle.truncate(0)
-        handle.write(f"process {os.getpid()}, port {environment.port}")
-        handle.flush()
-        yield
+
+        def note(text: str) -> None:
+            handle.truncate(0)
+            handle.write(text)
+            handle.flush()
+
+        note(f"process {os.getpid()}")
+        yield note
 
 
 def running_port(environment: Environment) -> int | None:

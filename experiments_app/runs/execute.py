@@ -161,6 +161,8 @@ class RepeatRunner:
         body = repeat_body(repeat, timezone.now())
         if state == RepeatState.MEASURING:
             body["readback"] = repeat.readback
+        if repeat.lab is not None:
+            body["lab"] = repeat.lab
         self._recorder.flush(EventRow(EventKind.REPEAT, body), also=repeat.save)
 
 

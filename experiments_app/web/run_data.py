@@ -48,6 +48,7 @@ def run_data(run: Run, arms: Iterable[PlannedArm], repeats: Iterable[Repeat]) ->
                 "state": repeat.state,
                 "reason": repeat.reason,
                 "readback": repeat.readback,
+                "lab": repeat.lab,
             }
             for repeat in repeats
         ],
