@@ -11,27 +11,10 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One measured figure; `better` is "lower" or "higher"."""
-
-    bench: str
-    name: str
-    value: float
-    unit: str
-    target: float | None = None
-    better: str = "lower"
-    note: str = ""
-
-    @property
-    def met(self) -> bool | None:
-        if self.target is None:
-            return None
-        return self.value <= self.target if self.better == "lower" else self.value >= self.target
+from bench.figure import Figure
 
 
 def main(names: Sequence[str], *, as_json: bool) -> int:

@@ -9,8 +9,8 @@ from typing import Any
 
 import websockets
 
-from bench.__main__ import Figure
 from bench.browser import chromium, signed_in
+from bench.figure import Figure
 from tests.lab_process import LabProcess
 from tests.waiting import until
 

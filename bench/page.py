@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bench.__main__ import Figure
 from bench.browser import chromium, signed_in
+from bench.figure import Figure
 from tests.lab_process import LabProcess
 
 WATCH = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from bench.__main__ import Figure
+from bench.figure import Figure
 from experiments_app.core.records import Counters, Round, RoundSettled, Sample, Samples
 from experiments_app.models import Repeat, Run, RunStatus
 from experiments_app.runs.announce import Announcer

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench import live, page, record
-from bench.__main__ import Figure
+from bench.figure import Figure
 from tests.lab_process import LabProcess, running_lab
 
 NAMES = ("up", "record", "page", "live")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celery import shared_task
+from celery import shared_task, signals
 
 from experiments_app.runs import wiring
 
@@ -17,3 +17,9 @@ def work(machine: str) -> None:
 def tend() -> None:
     """Control's round: reap, sweep, compact, ring again."""
     wiring.tend()
+
+
+@signals.worker_shutting_down.connect
+def end_the_run(**_: object) -> None:
+    """SIGTERM: the run under way ends as interrupted instead of being waited for."""
+    wiring.shut_down_worker()

@@ -42,14 +42,6 @@ def _keep_our_logging(**_: object) -> None:
     """Django's settings have configured logging already; Celery leaves it alone."""
 
 
-@signals.worker_shutting_down.connect
-def _end_the_run(**_: object) -> None:
-    """SIGTERM: the run under way ends as interrupted instead of being waited for."""
-    from experiments_app.runs import wiring
-
-    wiring.shut_down_worker()
-
-
 @signals.beat_embedded_init.connect
 def _die_with_control(**_: object) -> None:
     """The embedded beat is a child process: it must not outlive a killed control."""

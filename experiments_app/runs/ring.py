@@ -15,16 +15,21 @@ log = structlog.get_logger(__name__)
 
 AGAIN_AFTER = timedelta(seconds=5)
 EXPIRES_SECONDS = 30
+WORK = "experiments_app.tasks.work"
 
 
 def ring(machine: str) -> str:
     """Send the doorbell; returns "" or, where the broker is away, why it could not be sent."""
-    from experiments_app.tasks import work
-    from labsite.celery import machine_queue
+    # Here, not above: a page is served before Celery is imported.
+    from labsite.celery import app, machine_queue
 
     try:
-        work.apply_async(
-            args=[machine], queue=machine_queue(machine), expires=EXPIRES_SECONDS, retry=False
+        app.send_task(
+            WORK,
+            args=[machine],
+            queue=machine_queue(machine),
+            expires=EXPIRES_SECONDS,
+            retry=False,
         )
     except broker_errors() as error:
         why = f"The worker could not be told: the broker does not answer ({error})."[:300]
