@@ -32,7 +32,9 @@ def test_newest_first_a_page_at_a_time() -> None:
 
 
 def test_every_word_must_match_somewhere(operator: User) -> None:
-    burst = a_run("none", spec=spec_of("none", name="burst-limits"), launched_by=operator, launched_who="olga")
+    burst = a_run(
+        "none", spec=spec_of("none", name="burst-limits"), launched_by=operator, launched_who="olga"
+    )
     kind = a_run("none", target="kind", status=RunStatus.FAILED, reason="No CPU was left.")
     taken = a_run("none", title="Weights 100%", imported=True)
     assert numbers("BURST") == [burst.number]

@@ -20,7 +20,9 @@ def read(lines: Iterable[str]) -> list[dict[str, str]]:
 
 def test_a_line_a_repeat_in_the_order_of_the_run() -> None:
     run = a_run("none", "500m", repeats=2)
-    add_rounds(run, 1, [5_000, 7_000], settled={"usage_us": 8_000, "nr_throttled": 1, "throttled_us": 9})
+    add_rounds(
+        run, 1, [5_000, 7_000], settled={"usage_us": 8_000, "nr_throttled": 1, "throttled_us": 9}
+    )
     set_totals(run, 2, window_us=1_000, usage_us=250, nr_periods=3)
     lines = read(repeats_csv(run))
     assert [(line["arm"], line["repeat"]) for line in lines] == [
