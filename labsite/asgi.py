@@ -18,11 +18,11 @@ def sockets() -> Any:
     """The sockets' side: only pages of this host, with their session."""
     from channels.auth import AuthMiddlewareStack
     from channels.routing import URLRouter
-    from channels.security.websocket import AllowedHostsOriginValidator
 
+    from experiments_app.live.origin import SameOrigin
     from experiments_app.live.routing import websocket_urlpatterns
 
-    return AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))
+    return SameOrigin(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))
 
 
 class Application:

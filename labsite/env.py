@@ -98,6 +98,29 @@ def load() -> Environment:
     return environment
 
 
+def prepare_var(environment: Environment) -> None:
+    """Make the var folder, for its owner only: it holds sessions, the key and sockets.
+
+    Exits with a message (2) where it cannot be made or written to.
+    """
+    os.umask(0o077)
+    var = environment.var
+    try:
+        var.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if var.stat().st_uid == os.getuid():
+            var.chmod(0o700)
+        probe = var / f".probe.{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        print(
+            f"throttle-lab: the folder {var} cannot be used: {error.strerror}. "
+            "Set THROTTLE_LAB_VAR to one that you may write to.",
+            file=sys.stderr,
+        )
+        sys.exit(2)
+
+
 def _kept(path: Path, make: Any) -> str:
     """The content of a small private file, made once; safe when two processes start at once."""
     try:
@@ -105,8 +128,8 @@ def _kept(path: Path, make: Any) -> str:
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f"{path.name}.{os.getpid()}")
-        draft.write_text(make())
-        draft.chmod(0o600)
+        with open(draft, "x", opener=_private) as handle:
+            handle.write(make())
         try:
             os.link(draft, path)
         except FileExistsError:
@@ -114,6 +137,10 @@ def _kept(path: Path, make: Any) -> str:
         finally:
             draft.unlink()
         return path.read_text().strip()
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, mode=0o600)
 
 
 def secret_key(environment: Environment) -> str:

@@ -47,3 +47,5 @@ def configure(*, level: str) -> None:
         "celery.worker.strategy",
     ):
         logging.getLogger(noisy).setLevel(logging.WARNING)
+    # Anybody can send a wrong Host; a line each is enough to know, a traceback is not needed.
+    logging.getLogger("django.security.DisallowedHost").setLevel(logging.CRITICAL)

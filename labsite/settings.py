@@ -10,7 +10,7 @@ from csp.constants import NONE, SELF
 from labsite import env, logs
 
 ENV = env.load()
-ENV.var.mkdir(parents=True, exist_ok=True)
+env.prepare_var(ENV)
 
 BASE_DIR = env.ROOT
 SECRET_KEY = env.secret_key(ENV)
@@ -50,6 +50,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "experiments_app.web.middleware.no_store",
 ]
 
 TEMPLATES = [
@@ -103,10 +104,11 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 LOGIN_URL = "web:sign-in"
+# Cookies know no ports: two labs on one host must not overwrite each other's.
 SESSION_COOKIE_AGE = 30 * 24 * 3600
 SESSION_COOKIE_SAMESITE = "Lax"
-SESSION_COOKIE_NAME = "throttle_lab_session"
-CSRF_COOKIE_NAME = "throttle_lab_csrf"
+SESSION_COOKIE_NAME = f"throttle_lab_{LAB_ID}_session"
+CSRF_COOKIE_NAME = f"throttle_lab_{LAB_ID}_csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = ENV.secure_cookies
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"

@@ -30,10 +30,6 @@ class AlreadyUp(LabError):
     code = "bad-usage"
 
 
-class Unusable(LabError):
-    code = "bad-usage"
-
-
 def main(argv: Sequence[str]) -> int:
     """The command; its exit status."""
     parser = argparse.ArgumentParser(
@@ -61,13 +57,7 @@ def _port(text: str) -> int:
 
 def up(environment: Environment, wanted: int) -> int:
     """Run until told to stop."""
-    try:
-        environment.var.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Unusable(
-            f"{environment.var} cannot be made: {error.strerror}.",
-            remedy="Set THROTTLE_LAB_VAR to a folder that you may write to.",
-        ) from None
+    env.prepare_var(environment)
     with hold_lab(environment) as note:
         chosen = free_port(environment.host, wanted)
         note(f"process {os.getpid()}, port {chosen}")

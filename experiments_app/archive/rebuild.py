@@ -114,9 +114,11 @@ class Rebuilder:
             "at": milliseconds(line.at),
         }
         measuring = line.state == "measuring"
-        self._event(
-            EventKind.REPEAT, line.at, body | ({"readback": repeat.readback} if measuring else {})
-        )
+        if measuring:
+            body["readback"] = repeat.readback
+        if line.state in _ENDS and repeat.lab is not None:
+            body["lab"] = repeat.lab
+        self._event(EventKind.REPEAT, line.at, body)
         self._state[line.repeat] = line.state
         if measuring:
             self._measure(line.repeat)

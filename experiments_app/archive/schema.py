@@ -161,7 +161,7 @@ class ArmShape(Shape):
     name: Name
     label: Text
     settings: dict[str, JsonValue]
-    scale: Annotated[str, Field(pattern=r"^\d{1,9}(/\d{1,9})?$")] | None
+    scale: Annotated[str, Field(pattern=r"^[0-9]{1,9}(/[0-9]{1,9})?$")] | None
     expected_us: Us
     notes: list[Text]
     summary: Derived = None

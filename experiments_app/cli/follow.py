@@ -116,7 +116,9 @@ def print_summary(run: Run) -> None:
     console.print(table)
     partly = run.status == RunStatus.FINISHED and run.failed_repeats
     state = "finished with failures" if partly else run.status
-    console.print(f"{state}. {run.reason} {run.remedy}".strip(), highlight=False)
+    words = f"{run.reason} {run.remedy}".strip()
+    already = words.lower().startswith(state)
+    console.print(words if already else f"{state}. {words}".strip(), highlight=False)
     if run.status == RunStatus.FINISHED:
         console.print(
             "Throttled time is CPU time paused, summed over CPUs: never a share of the wall "

@@ -26,6 +26,8 @@ from experiments_app.runs.launch import Request, launch
 from experiments_app.runs.ring import ring
 from experiments_app.runs.work import Worker
 
+LARGEST_SPEC = 1_000_000
+
 
 class BadFile(LabError):
     code = "bad-file"
@@ -99,6 +101,11 @@ def find_spec(text: str) -> Spec:
         return catalogue.find(text)
     path = Path(text)
     try:
+        if path.exists() and (not path.is_file() or path.stat().st_size > LARGEST_SPEC):
+            raise BadFile(
+                f"{text} is no spec: it is not a file, or larger than {LARGEST_SPEC:,} bytes.",
+                remedy="./lab experiments burst-limits --toml shows what one looks like.",
+            )
         content = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         what = getattr(error, "strerror", None) or "it is not UTF-8 text"

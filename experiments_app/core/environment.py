@@ -15,13 +15,13 @@ from pydantic import BeforeValidator
 from experiments_app.core.fields import brief, refuse
 
 ALLOWED: dict[str, tuple[re.Pattern[str], str]] = {
-    "GOMAXPROCS": (re.compile(r"[1-9]\d{0,3}"), "a number of CPUs from 1 to 9999"),
+    "GOMAXPROCS": (re.compile(r"[1-9][0-9]{0,3}"), "a number of CPUs from 1 to 9999"),
     "GODEBUG": (
         re.compile(r"[a-z0-9]+=[A-Za-z0-9.]+(,[a-z0-9]+=[A-Za-z0-9.]+){0,19}"),
         'settings such as "containermaxprocs=0"',
     ),
-    "GOGC": (re.compile(r"off|[1-9]\d{0,5}"), 'a percentage such as "100", or "off"'),
-    "GOMEMLIMIT": (re.compile(r"off|[1-9]\d{0,15}([KMGT]i)?B?"), 'a size such as "512MiB"'),
+    "GOGC": (re.compile(r"off|[1-9][0-9]{0,5}"), 'a percentage such as "100", or "off"'),
+    "GOMEMLIMIT": (re.compile(r"off|[1-9][0-9]{0,15}([KMGT]i)?B?"), 'a size such as "512MiB"'),
 }
 
 

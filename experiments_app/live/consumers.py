@@ -10,6 +10,7 @@ from urllib.parse import parse_qs
 
 import structlog
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.contrib.auth.models import User
 from django.db import Error as DatabaseError
 
 from experiments_app.live.database import in_database
@@ -34,12 +35,9 @@ class RunConsumer(AsyncWebsocketConsumer):
 
     async def connect(self) -> None:
         await self.accept()
-        user = self.scope.get("user")
-        if user is None or not user.is_authenticated:
-            await self.close(SIGNED_OUT)
-            return
-        if not await in_database(has_role, user, Role.VIEWER):
-            await self.close(FORBIDDEN)
+        refused = await in_database(refusal, self.scope)
+        if refused is not None:
+            await self.close(refused)
             return
         since = _since(self.scope.get("query_string", b""))
         if since is None:
@@ -72,6 +70,28 @@ class RunConsumer(AsyncWebsocketConsumer):
             await readers.unsubscribe(reader, subscription)
 
 
+class NoSuchSocket(AsyncWebsocketConsumer):
+    """Any other address: closed in words, not by an error."""
+
+    channel_layer_alias = "sockets"
+
+    async def connect(self) -> None:
+        await self.accept()
+        await self.close(NO_SUCH_RUN)
+
+
+def refusal(scope: Any) -> int | None:
+    """The code to close with, where this socket's user may not watch (any more)."""
+    user = scope.get("user")
+    if user is None or not user.is_authenticated:
+        return SIGNED_OUT
+    session = scope.get("session")
+    if session is not None and not session.exists(session.session_key or ""):
+        return SIGNED_OUT
+    now = User.objects.filter(pk=user.pk).first()
+    return None if now is not None and has_role(now, Role.VIEWER) else FORBIDDEN
+
+
 class Feed:
     """Sends one client every row once, in order: `last` is the newest number sent."""
 
@@ -99,8 +119,16 @@ class Feed:
             }
         )
         await self._catch_up(start.last)
+        checked = time.monotonic()
         while not await self._at_end():
             await self._forward()
+            # A socket must not outlive the right to it: signed out, or switched off.
+            if time.monotonic() - checked >= BEAT_SECONDS:
+                checked = time.monotonic()
+                refused = await in_database(refusal, self._consumer.scope)
+                if refused is not None:
+                    await self._consumer.close(refused)
+                    return
 
     async def _forward(self) -> None:
         """Wait for chunks and pass them on; a chunk that does not fit means one was lost."""

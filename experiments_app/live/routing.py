@@ -1,5 +1,8 @@
-from django.urls import path
+from django.urls import path, re_path
 
-from experiments_app.live.consumers import RunConsumer
+from experiments_app.live.consumers import NoSuchSocket, RunConsumer
 
-websocket_urlpatterns = [path("ws/runs/<int:number>/", RunConsumer.as_asgi())]
+websocket_urlpatterns = [
+    path("ws/runs/<int:number>/", RunConsumer.as_asgi()),
+    re_path(r"", NoSuchSocket.as_asgi()),
+]

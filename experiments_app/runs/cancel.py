@@ -19,7 +19,7 @@ def cancel(*, number: int, who: str) -> RunStatus:
         status__in=(RunStatus.QUEUED, RunStatus.RUNNING),
         cancel_requested_at=None,
     ).update(cancel_requested_at=timezone.now(), cancelled_by=who)
-    ending = Ending(RunStatus.CANCELLED, "cancelled", f"Cancelled by {who} before it began.")
+    ending = Ending(RunStatus.CANCELLED, "cancelled", "Cancelled before it began.")
     end_run(number=number, ending=ending, status=RunStatus.QUEUED)
     AuditEntry.objects.create(who=who, action="cancel", subject=f"run {number}")
     return RunStatus(Run.objects.values_list("status", flat=True).get(number=number))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 import traceback
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 import structlog
+from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
 from experiments_app.core.errors import LabError, Stopped
@@ -43,11 +45,25 @@ def execute(claim: Claim, execution: Execution) -> RunStatus:
     # The heart beats until the run has ended: cleaning up may take a while too.
     with Heartbeat(claim=claim, stop=execution.stop, lease_seconds=execution.lease_seconds):
         ending = _swept(run, execution, _measured(run, claim, execution))
-        final = end_run(number=claim.number, ending=ending, fence=claim.fence)
+        final = _end(claim, ending, execution.lease_seconds)
     if final is not None:
         execution.announce(claim.number, final)
         compact(claim.number)
     return ending.status
+
+
+def _end(claim: Claim, ending: Ending, patience_seconds: float) -> int | None:
+    """End the run; a database that is away or full for a moment is waited for."""
+    deadline = time.monotonic() + patience_seconds
+    while True:
+        try:
+            return end_run(number=claim.number, ending=ending, fence=claim.fence)
+        except (OperationalError, InterfaceError):
+            if time.monotonic() > deadline:
+                raise
+            log.warning("end not stored yet", run=claim.number)
+            connection.close()
+            time.sleep(0.5)
 
 
 def _measured(run: Run, claim: Claim, execution: Execution) -> Ending:

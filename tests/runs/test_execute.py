@@ -149,7 +149,7 @@ def test_cancel_of_a_queued_run_ends_it_at_once() -> None:
     run = queued_run()
     assert cancel(number=run.number, who="olga") == RunStatus.CANCELLED
     run.refresh_from_db()
-    assert run.reason == "Cancelled by olga before it began."
+    assert run.reason == "Cancelled before it began."
     assert claim_next(machine="local", owner=me()) is None
     assert cancel(number=run.number, who="olga") == RunStatus.CANCELLED
 

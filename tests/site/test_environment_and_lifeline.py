@@ -133,3 +133,30 @@ def test_a_changed_token_is_refused_or_the_same(position: int) -> None:
 @pytest.mark.parametrize("token", ["", "x", "é", "=" * 40, "A" * 51, "A" * 4000])
 def test_nonsense_is_no_token(token: str) -> None:
     assert links.check_token("key", token) is None
+
+
+def test_the_var_folder_is_its_owner_s_alone(tmp_path: Path) -> None:
+    var = tmp_path / "var"
+    var.mkdir(mode=0o755)
+    before = os.umask(0o022)
+    try:
+        env.prepare_var(env.Environment(var=var))
+    finally:
+        os.umask(before)
+    assert var.stat().st_mode & 0o777 == 0o700, "it holds sessions, the key and sockets"
+
+
+@pytest.mark.parametrize("var", ["/dev/null", "/proc/nope", "/dev/null/x"])
+def test_a_var_folder_that_cannot_be_used_is_said(var: str) -> None:
+    for command in (["list"], ["up", "--port", "0"], ["sign-in"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "experiments_app.cli", *command],
+            cwd=ROOT,
+            env={"PATH": os.environ["PATH"], "THROTTLE_LAB_VAR": var},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2
+        assert "cannot be used" in done.stderr
+        assert "Traceback" not in done.stderr
