@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_POST, require_safe
 
 from experiments_app.archive.selectors import search_runs
@@ -58,7 +59,10 @@ def _page(request: HttpRequest, form: ImportForm, status: int = 200) -> HttpResp
     }
     part = getattr(request, "htmx", False) and status == 200
     template = "archive/rows.html" if part else "archive/page.html"
-    return render(request, template, context, status=status)
+    response = render(request, template, context, status=status)
+    # The address is the same for the rows alone: a cache must not give one for the other.
+    patch_vary_headers(response, ("HX-Request",))
+    return response
 
 
 def _number(text: str) -> int | None:

@@ -84,6 +84,7 @@ def _user(request: HttpRequest) -> Any:
 
 def _page(request: HttpRequest, spec: Spec, form: LaunchForm, status: int = 200) -> HttpResponse:
     source = reference(spec)
+    choices = [_choice(spec, target, form) for target in statuses()]
     arms = [
         {
             "arm": arm,
@@ -98,8 +99,10 @@ def _page(request: HttpRequest, spec: Spec, form: LaunchForm, status: int = 200)
         "form": form,
         "arms": arms,
         "source": source,
+        "any_published": any(row["published"] for row in arms),
         "bars": wall_bars(spec),
-        "targets": [_choice(spec, target, form) for target in statuses()],
+        "targets": choices,
+        "not_ready": [each for each in choices if not each["ready"] and not each["checked"]],
         "best": best_for(spec),
         "expected_us": expected_us(spec),
         "past": past_runs(spec.name, limit=10),
@@ -110,7 +113,8 @@ def _page(request: HttpRequest, spec: Spec, form: LaunchForm, status: int = 200)
 def _choice(spec: Spec, status: TargetStatus, form: LaunchForm) -> dict[str, Any]:
     """A target in the launch form: what it will do with this experiment, or why it cannot."""
     problems = [f"{p.message} {p.remedy}".strip() for p in status.problems if p.blocking]
-    warnings = [f"{p.message} {p.remedy}".strip() for p in status.problems if not p.blocking]
+    now = [f"{p.message} {p.remedy}".strip() for p in status.problems if not p.blocking]
+    warnings: list[str] = []
     plan = None
     if status.kind not in spec.targets:
         problems.append(f"This experiment does not run on a target of kind {status.kind}.")
@@ -125,6 +129,7 @@ def _choice(spec: Spec, status: TargetStatus, form: LaunchForm) -> dict[str, Any
         "status": status,
         "ready": not problems,
         "problems": problems,
+        "now": now,
         "warnings": warnings,
         "plan": plan,
         "checked": form.chosen_target == status.name,

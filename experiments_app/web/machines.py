@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from experiments_app.archive.selectors import Queue, queue
 from experiments_app.core.spec import Spec
 from experiments_app.models import Run, RunStatus
 from experiments_app.runs.wiring import registry
 from experiments_app.targets.base import TargetStatus
+from experiments_app.web import facts
 
 KEEP_SECONDS = 10.0
 _kept: dict[str, tuple[float, TargetStatus]] = {}
@@ -62,7 +63,13 @@ class TargetLine:
 
     status: TargetStatus
     queue: Queue
+    facts: list[tuple[str, str]]
     shares_with: tuple[str, ...]
+
+    @property
+    def available(self) -> bool:
+        """Whether this version can run there at all: a queue says nothing otherwise."""
+        return all(problem.code != "not-available" for problem in self.status.problems)
 
 
 def target_lines() -> list[TargetLine]:
@@ -72,6 +79,7 @@ def target_lines() -> list[TargetLine]:
         TargetLine(
             status,
             queue(status.machine),
+            facts.rows(asdict(status.facts)),
             tuple(
                 other.name
                 for other in found

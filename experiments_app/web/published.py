@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from experiments_app.catalogue import Published, PublishedArm, entries, published
 from experiments_app.core.plan import PlannedArm
 from experiments_app.core.spec import Spec, dump_arm
+from experiments_app.templatetags.quantities import number
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,45 @@ def arm_figures(source: Published | None, name: str) -> dict[str, Any] | None:
         "rounds_window": source.windows.get("rounds", ""),
         "run_window": source.windows.get("run", ""),
     }
+
+
+def out_of_reach(source: Published | None, arms: Iterable[dict[str, Any]], cpus: int | None) -> str:
+    """Why this machine cannot reach some published walls; "" where it can or nobody knows.
+
+    `arms` as in run_data: where an arm's threads are more than the CPUs, its work alone takes
+    threads x work / CPUs, whatever its limit.
+    """
+    theirs = published_cpus(source)
+    if theirs is None or not cpus or theirs <= cpus:
+        return ""
+    found: dict[str, list[str]] = {}
+    for arm in arms:
+        median = (arm["published"] or {}).get("wall_us_p50")
+        threads, work = arm["threads"], arm["work_us"]
+        least = threads * work / cpus
+        if median is None or threads <= cpus or least <= median:
+            continue
+        work_ms, least_ms = number(work / 1000), number(least / 1000)
+        need = f"{threads} threads × {work_ms} ms need at least {least_ms} ms"
+        found.setdefault(need, []).append(f"{number(median / 1000)} ms ({arm['label']})")
+    parts = [
+        f"{need}, so {_and(medians)} {'are' if len(medians) > 1 else 'is'} out of reach here"
+        for need, medians in found.items()
+    ]
+    if not parts:
+        return ""
+    here = f"{cpus} CPU{'s' if cpus > 1 else ''}"
+    return f"Published on {theirs} CPUs, measured on {here}: {'; '.join(parts)}."
+
+
+def published_cpus(source: Published | None) -> int | None:
+    """How many CPUs the published figures were measured on, as their source says it."""
+    match = re.search(r"\b(\d+) CPUs?\b", source.source) if source else None
+    return int(match[1]) if match else None
+
+
+def _and(words: list[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def beside(experiment: str, planned: PlannedArm) -> dict[str, Any] | None:

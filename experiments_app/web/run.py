@@ -19,8 +19,9 @@ from experiments_app.runs.cancel import cancel
 from experiments_app.runs.launch import Request, launch
 from experiments_app.runs.ring import ring
 from experiments_app.runs.wiring import registry
+from experiments_app.web import facts
 from experiments_app.web.access import needs, who
-from experiments_app.web.published import reference
+from experiments_app.web.published import out_of_reach, reference
 from experiments_app.web.run_data import planned_arms, run_data
 
 LARGEST = 2**63 - 1
@@ -42,14 +43,17 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
     repeats = list(run.repeats.order_by("order"))
     data = run_data(run, arms, repeats)
     spec = catalogued(run)
+    source = reference(spec) if spec else None
     context = {
         "run": run,
         "spec": spec,
-        "source": reference(spec) if spec else None,
+        "source": source,
+        "any_published": any(arm["published"] for arm in data["arms"]),
+        "reach": out_of_reach(source, data["arms"], run.facts.get("cpus")),
         "arms": data["arms"],
         "repeats": [{"repeat": r, "label": arms[r.arm].label} for r in repeats],
         "data": data,
-        "facts": facts(run),
+        "facts": facts.rows(run.facts),
         "near": neighbours(run),
         "notes": plan_notes(run, arms),
         "reason": reason(run),
@@ -60,21 +64,6 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
 def catalogued(run: Run) -> Spec | None:
     """The experiment that the run came from, where the catalogue has it."""
     return next((spec for spec in entries() if spec.name == run.experiment), None)
-
-
-def facts(run: Run) -> list[tuple[str, str]]:
-    """What the run froze of its place, as names and values; what is not known is left out."""
-    names = {
-        "kernel": "kernel",
-        "cgroup": "cgroup",
-        "cpus": "CPUs",
-        "cpu_model": "CPU",
-        "runtime": "runtime",
-        "cpulab": "cpulab",
-    }
-    rows = [(label, str(run.facts[key])) for key, label in names.items() if run.facts.get(key)]
-    extra = run.facts.get("extra") or {}
-    return [*rows, *((key.replace("_", " "), str(value)) for key, value in extra.items())]
 
 
 def reason(run: Run) -> dict[str, str] | None:

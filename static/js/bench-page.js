@@ -3,13 +3,13 @@
 
 import { all, embedded, find, onTheme, write } from "./dom.js";
 import { armFigures } from "./figures.js";
-import { number, ofTotal, time } from "./format.js";
+import { count, ofTotal, time } from "./format.js";
 import { Ingest } from "./ingest.js";
 import { LiveSocket } from "./live-socket.js";
 import { Painter } from "./painter.js";
 import { RunStore } from "./run-store.js";
 import { StripModel } from "./strip-model.js";
-import { budgetWords, StripPainter } from "./strip-paint.js";
+import { StripPainter } from "./strip-paint.js";
 
 const VIEW_US = 2_000_000;
 const BUSY = ["preparing", "measuring", "cleaning"];
@@ -41,12 +41,13 @@ class SmallStrip {
       this.painter.touch("strip");
     });
     this.live.start();
+    this.painter.touch("strip");
   }
 
   draw() {
     const repeat = this.store.repeats.find((each) => BUSY.includes(each.state));
     const group = repeat && this.store.measured(repeat);
-    if (!group) return;
+    if (!group) return this.#paint([], 0, VIEW_US, null);
     const arm = this.data.arms[repeat.arm];
     this.#words(repeat, arm, group);
     const { cpus } = this.data;
@@ -58,30 +59,35 @@ class SmallStrip {
       );
     group.samples.settle();
     model.feed(group.samples);
-    if (!model.span) return;
+    if (!model.span) return this.#paint([], 0, VIEW_US, arm);
     const { phase } = model.grid;
     const to = phase + Math.ceil((model.span.t1 - phase) / arm.period_us) * arm.period_us;
-    const limited = arm.quota_us !== null;
+    const from = to - VIEW_US;
+    return this.#paint(model.cells({ from, to, live: true }), from, to, arm);
+  }
+
+  #paint(cells, from, to, arm) {
+    const { cpus } = this.data;
+    const limited = Boolean(arm) && arm.quota_us !== null;
     this.strip.draw({
-      cells: model.cells({ from: to - VIEW_US, to, live: true }),
-      from: to - VIEW_US,
+      cells,
+      from,
       to,
       limited,
-      budgetUs: arm.quota_us ?? cpus * arm.period_us,
+      budgetUs: limited ? arm.quota_us : cpus * (arm?.period_us ?? 100_000),
       rounds: [],
       ticks: [],
       focus: null,
-      words: budgetWords({ quotaUs: arm.quota_us, periodUs: arm.period_us, cpus }),
+      words: "", // there is no room for words: the line below says it
     });
   }
 
   #words(repeat, arm, group) {
-    const box = find(`[data-live="${this.number}"]`);
     const last = group.rounds.at(-1);
     const round = last
-      ? `, round ${last.n} of ${number(arm.rounds).replace(/\.0*$/, "")}: ${time(last.wall_us)}`
+      ? `, round ${last.n} of ${count(arm.rounds)}: ${time(last.wall_us)}`
       : "";
-    write(find("[data-role=doing]", box), `${repeat.state} ${arm.label}`);
+    write(find(`#doing-${this.number}`), `${repeat.state} ${arm.label}`);
     const f = armFigures(this.store, repeat.arm);
     const paused =
       arm.quota_us === null || !f.judged

@@ -46,10 +46,11 @@ export class PlotPanel {
     if (!this.made) this.#listen();
   }
 
-  #dots({ x, y, marks }) {
+  #dots({ x, y, marks, planned }) {
     const { c } = this.painter;
     const base = { type: "scatter", hoverinfo: "none" };
-    if (x.length > MANY) {
+    // Empty, it is as it will be: turning one into the other takes Plotly its time.
+    if ((x.length || planned) > MANY) {
       const line = { color: c.run, width: 1.2, simplify: false };
       return [{ ...base, mode: "lines", x, y, line }];
     }

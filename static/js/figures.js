@@ -22,6 +22,38 @@ function add(sums, counters, first) {
   }
 }
 
+const tallies = new WeakMap(); // rounds of a group -> tally of its first rounds, all of them settled
+
+/** Sums and counts of a group's settled rounds. What is settled does not change any more, so
+ * rounds are looked at once, but for those after the first that is not settled. */
+export function tally({ rounds }) {
+  let known = tallies.get(rounds);
+  if (!known) {
+    known = { upto: 0, settled: 0, judged: 0, paused: 0, sums: emptySums() };
+    tallies.set(rounds, known);
+  }
+  for (; rounds[known.upto]?.settled; known.upto += 1) take(known, rounds[known.upto]);
+  const whole = { ...known, sums: { ...known.sums } };
+  for (let i = known.upto; i < rounds.length; i += 1) if (rounds[i].settled) take(whole, rounds[i]);
+  return whole;
+}
+
+function take(tally, round) {
+  add(tally.sums, round.settled, tally.settled === 0);
+  tally.settled += 1;
+  const was = paused(round);
+  if (was === null) return;
+  tally.judged += 1;
+  if (was) tally.paused += 1;
+}
+
+function sortedWalls(groups) {
+  const walls = new Float64Array(groups.reduce((sum, { rounds }) => sum + rounds.length, 0));
+  let n = 0;
+  for (const { rounds } of groups) for (const round of rounds) walls[n++] = round.wall_us;
+  return walls.sort();
+}
+
 /** Was the round paused? null while its counters are not settled or not measured. */
 export function paused(round) {
   const counters = round.settled;
@@ -31,8 +63,8 @@ export function paused(round) {
 
 /** "4 of 20" rounds with a pause; where the kernel keeps no such counter, why there is none. */
 export function pausedWords(arm, { paused: n, judged, settled }) {
-  if (judged) return ofTotal(n, judged);
   if (arm.quota_us === null) return "no limit";
+  if (judged) return ofTotal(n, judged);
   return settled ? NOT_MEASURED : "not yet";
 }
 
@@ -42,38 +74,34 @@ export function pausedWords(arm, { paused: n, judged, settled }) {
  * have one ("totals"), else from the settled rounds ("rounds").
  */
 export function armFigures(store, arm, only = null) {
-  const walls = [];
+  const groups = [];
+  for (const repeat of store.repeats) {
+    if (repeat.arm !== arm || (only !== null && repeat.id !== only)) continue;
+    const group = store.measured(repeat);
+    if (group) groups.push(group);
+  }
   const sums = emptySums();
   const totals = emptySums();
   const figures = { n: 0, judged: 0, paused: 0, settled: 0, source: "rounds" };
   let withTotals = 0;
-  let groups = 0;
-  for (const repeat of store.repeats) {
-    if (repeat.arm !== arm || (only !== null && repeat.id !== only)) continue;
-    const group = store.measured(repeat);
-    if (!group) continue;
-    groups += 1;
+  for (const group of groups) {
     if (group.totals) add(totals, group.totals, withTotals++ === 0);
-    for (const round of group.rounds) {
-      walls.push(round.wall_us);
-      if (!round.settled) continue;
-      add(sums, round.settled, figures.settled++ === 0);
-      const was = paused(round);
-      if (was === null) continue;
-      figures.judged += 1;
-      if (was) figures.paused += 1;
-    }
+    const part = tally(group);
+    if (part.settled) add(sums, part.sums, figures.settled === 0);
+    for (const name of ["settled", "judged", "paused"]) figures[name] += part[name];
   }
-  const sorted = Float64Array.from(walls).sort();
+  const sorted = sortedWalls(groups);
   figures.n = sorted.length;
   figures.p50 = percentile(sorted, 50);
   figures.p95 = percentile(sorted, 95);
   figures.max = sorted.length ? sorted[sorted.length - 1] : null;
   figures.min = sorted.length ? sorted[0] : null;
-  const outside = groups > 0 && withTotals === groups;
+  const outside = groups.length > 0 && withTotals === groups.length;
   if (outside) figures.source = "totals";
   return Object.assign(figures, outside ? totals : sums, {
     pausedPerRound: perRound(sums.throttled_us, figures.settled),
+    usedPerRound: perRound(sums.usage_us, figures.settled),
+    delayPerRound: perRound(sums.run_delay_us, figures.settled),
     cpus: ratio(outside ? totals : sums),
   });
 }

@@ -9,9 +9,10 @@ export class Painter {
     this.asked = false;
   }
 
-  /** A part of the page: `draw()` at most once in `everyMs`; false asks for one more frame. */
-  add(name, draw, everyMs = 0) {
-    this.parts.set(name, { draw, every: everyMs, dirty: false, last: -Infinity });
+  /** A part of the page: `draw()` at most once in `everyMs`; false asks for one more frame.
+   * What is drawn `apart` gets a task of its own: it and the frame would be long together. */
+  add(name, draw, everyMs = 0, { apart = false } = {}) {
+    this.parts.set(name, { draw, every: everyMs, apart, dirty: false, last: -Infinity });
   }
 
   /** Forget the parts whose names begin so. */
@@ -33,6 +34,23 @@ export class Painter {
     this.touch(...this.parts.keys());
   }
 
+  /** False when the part wants one more frame; it then counts as not drawn. */
+  #draw(part) {
+    const before = part.last;
+    Object.assign(part, { dirty: false, last: performance.now() });
+    if (part.draw() !== false) return true;
+    Object.assign(part, { dirty: true, last: before });
+    return false;
+  }
+
+  #later(name, part) {
+    part.dirty = false;
+    setTimeout(() => {
+      const there = this.parts.get(name) === part; // it may have been removed meanwhile
+      if (there && !this.#draw(part)) this.#ask();
+    });
+  }
+
   #ask() {
     if (this.asked) return;
     this.asked = true;
@@ -43,7 +61,7 @@ export class Painter {
     this.asked = false;
     const start = performance.now();
     let soonest = Infinity;
-    for (const [name, part] of this.parts) {
+    for (const [name, part] of [...this.parts]) {
       if (!part.dirty) continue;
       const now = performance.now();
       const wait = part.last + part.every - now;
@@ -51,13 +69,8 @@ export class Painter {
         soonest = Math.min(soonest, Math.max(0, wait));
         continue;
       }
-      part.dirty = false;
-      const before = part.last;
-      part.last = now;
-      if (part.draw() === false) {
-        Object.assign(part, { dirty: true, last: before });
-        soonest = 0;
-      }
+      if (part.apart) this.#later(name, part);
+      else if (!this.#draw(part)) soonest = 0;
       // The one that was drawn goes to the end, so that nobody waits for ever.
       this.parts.delete(name);
       this.parts.set(name, part);

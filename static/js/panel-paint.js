@@ -46,11 +46,8 @@ export class PanelPainter {
     if (drag) this.#drag(drag);
     this.#values(panel);
     for (const split of panel.splits) this.#split(split);
-    if (panel.kind !== "bars") this.#lines(panel);
-    else {
-      this.#bars(panel);
-      this.#lines(panel);
-    }
+    if (panel.kind === "bars") this.#bars(panel);
+    this.#lines(panel);
     if (focus !== null) this.#focus(focus);
     if (panel.axis) this.#rounds(panel);
   }
@@ -136,7 +133,9 @@ export class PanelPainter {
     for (const round of roundTicks(range, at.right - at.left)) {
       const x = Math.round(at.x(round)) + 0.5;
       line(g, x, at.base, x, at.base + 4);
-      g.fillText(count(round), Math.min(x, this.width - 14), at.base + 6);
+      const text = count(round);
+      const half = g.measureText(text).width / 2;
+      g.fillText(text, Math.min(x, this.width - half), at.base + 6);
     }
     g.textBaseline = "bottom";
     g.fillText(axis, (at.left + at.right) / 2, this.height - 1);

@@ -50,12 +50,25 @@ export function axisOf(store, arm) {
   return { rows, splits };
 }
 
-/** Points of one measure within `range` of the axis, thinned to their extremes when too many. */
-export function pointsOf(rows, measure, range = null) {
+/** A measure of every round in `rows` and the largest of them; null is "not measured". */
+export function valuesOf(rows, measure) {
+  const { of } = MEASURES[measure];
+  const values = new Array(rows.length);
+  let largest = null;
+  for (let i = 0; i < rows.length; i += 1) {
+    const value = of(rows[i].round);
+    values[i] = value;
+    if (value !== null && (largest === null || value > largest)) largest = value;
+  }
+  return { values, largest };
+}
+
+/** Points of one measure within `range` of the axis, thinned to their extremes when too many;
+ * `all` are its values. */
+export function pointsOf(rows, all, measure, range = null) {
   const from = range ? Math.max(0, Math.ceil(range[0]) - 1) : 0;
   const to = range ? Math.min(rows.length, Math.floor(range[1])) : rows.length;
-  const values = [];
-  for (let i = from; i < to; i += 1) values.push(MEASURES[measure].of(rows[i].round));
+  const values = range ? all.slice(from, Math.max(from, to)) : all;
   const bars = MEASURES[measure].kind === "bars";
   const kept = bars ? keepLargest(values, MOST_BARS) : keepExtremes(values, MOST_POINTS);
   const points = {
@@ -85,7 +98,7 @@ export function roundWords({ repeat, round }, many) {
   ].join("; ");
 }
 
-/** A round top for an axis from 0: the largest value and some room. */
+/** The top of an axis from 0: the largest value (null are passed over) and some room. */
 export function topOf(values, least = 1) {
   let largest = least;
   for (const value of values) if (value !== null && value > largest) largest = value;
@@ -93,16 +106,11 @@ export function topOf(values, least = 1) {
 }
 
 /** A panel in words, for who cannot see it: how many rounds, and the largest value. */
-export function panelWords(rows, measure) {
-  const { unit, of } = MEASURES[measure];
-  if (!rows.length) return "no round yet";
-  let largest = null;
-  for (const { round } of rows) {
-    const value = of(round);
-    if (value !== null && (largest === null || value > largest)) largest = value;
-  }
-  const rounds = rows.length === 1 ? "1 round" : `${count(rows.length)} rounds`;
+export function panelWords(n, largest, measure) {
+  const { unit } = MEASURES[measure];
+  if (!n) return "no round yet";
+  const rounds = n === 1 ? "1 round" : `${count(n)} rounds`;
   if (largest === null) return `${rounds}, ${NOT_MEASURED}`;
-  if (unit === "count") return `${rounds}, at most ${count(largest)} in a round`;
-  return `${rounds}, at most ${largest === 0 ? "0" : number(largest)} ${unit} in a round`;
+  const value = unit === "count" || largest === 0 ? count(largest) : number(largest);
+  return `${rounds}, at most ${value}${unit === "count" ? "" : ` ${unit}`} in a round`;
 }

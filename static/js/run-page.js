@@ -3,7 +3,7 @@
 
 import { roundsOf } from "./arm-rows.js";
 import { all, embedded, find, remember, recalled } from "./dom.js";
-import { armFigures } from "./figures.js";
+import { armFigures, paused, tally } from "./figures.js";
 import { Ingest } from "./ingest.js";
 import { LiveSocket } from "./live-socket.js";
 import { Painter } from "./painter.js";
@@ -14,12 +14,15 @@ import { ChartView } from "./view-chart.js";
 import { CountersView } from "./view-counters.js";
 import { ENDED, HeadView } from "./view-head.js";
 import { LogView } from "./view-log.js";
+import { QualityView } from "./view-quality.js";
 import { RailView } from "./view-rail.js";
 import { SetupView } from "./view-setup.js";
 import { SummaryView } from "./view-summary.js";
 
 const data = embedded("run-data");
 const store = new RunStore(data);
+// Of a run that has ended everything is still to come: until then nothing is "not measured".
+store.waits = ENDED.includes(data.status);
 const painter = new Painter();
 
 let chosen =
@@ -57,6 +60,13 @@ function arm() {
   return running ? data.arms[running.arm] : data.arms[0];
 }
 
+/** The arm whose figures are shown, and why this one where nobody chose it. */
+function whose({ label, name }) {
+  if (data.arms.length === 1 || chosen === name) return label;
+  if (opening) return `${label} (${opening.quota_us === null ? "the first arm" : "the tightest limit"})`;
+  return busy() ? `${label} (measured now)` : label;
+}
+
 const head = new HeadView(document, { store });
 const rail = new RailView(find("#rail"), { store, choose });
 const band = new BandView(find("#band"), { store });
@@ -65,6 +75,7 @@ const chart = new ChartView(find("#chart"), { store, painter, onPick: pick });
 const counters = new CountersView(find("#counters"), {});
 const log = new LogView(find("#log"), { store });
 const setup = new SetupView(find("#setup"), { store });
+const quality = new QualityView(find("#quality"), { store });
 const summary = new SummaryView(find("#summary"), { store });
 
 function choose(name) {
@@ -79,7 +90,7 @@ function pick(row) {
   picked = row;
   strip.show(subject(row.repeat));
   strip.reveal(row.round);
-  painter.touch("figures", "strip");
+  painter.touch("figures", "rail", "strip");
 }
 
 /** The repeat that the strip shows: of a picked round, the running one, or the arm's newest. */
@@ -102,6 +113,7 @@ function subject(repeat) {
     key: `${repeat.id} ${group.name}`,
     series: group.samples,
     rounds: group.rounds,
+    opensAt: (group.rounds.find((round) => paused(round)) ?? group.rounds[0])?.start_us ?? null,
     arm: current,
     live: repeat.state === "measuring" && !ENDED.includes(store.run.status),
     label: many ? `${current.label}, repeat ${repeat.n}` : current.label,
@@ -135,14 +147,15 @@ painter.add(
   "figures",
   () => {
     const current = arm();
-    band.draw(current, figures);
-    rail.draw(figures, chosen === "all" ? "all" : current.name);
+    quality.draw(figures);
+    band.draw(current, figures, whose(current));
     const row = newestRow(current);
     const many = store.repeatsOf(current.index).length > 1;
     counters.draw(row && { ...row, many }, figures(current.index), current, Boolean(picked));
   },
   200,
 );
+painter.add("rail", () => rail.draw(figures, chosen === "all" ? "all" : arm().name), 200);
 painter.add(
   "summary",
   () => {
@@ -154,14 +167,20 @@ painter.add(
 painter.add("setup", () => setup.draw(arm()), 500);
 painter.add("log", () => log.draw(), 200);
 
+// Sums grow with the rows: of 10,000 rounds they are not made at once.
 function rowsCame() {
+  const newest = store.newest && store.byId.get(store.newest.repeat);
+  if (newest) {
+    tally(store.measured(newest));
+    roundsOf(store, newest.arm);
+  }
   painter.touch("head", "strip", "log");
   if (live.state !== "catching-up") rowsSettled();
 }
 
 /** What is costly waits until the page has caught up. */
 function rowsSettled() {
-  painter.touch("figures", "summary", "setup");
+  painter.touch("figures", "rail", "summary", "setup");
   chart.refresh();
 }
 
@@ -171,6 +190,7 @@ const live = new LiveSocket({
   onMessage: (message) => ingest.take(message),
   onState(link) {
     head.connection(link);
+    if (["live", "ended"].includes(link.state)) store.waits = false;
     if (link.state === "live" || link.state === "ended") rowsSettled();
   },
 });
@@ -183,8 +203,12 @@ find("[data-role=release]").addEventListener("click", () => {
 for (const row of all("#summary tr[data-arm]")) {
   row.addEventListener("click", () => choose(row.dataset.arm));
 }
-setInterval(() => !document.hidden && painter.touch("head", "figures"), 1000);
+setInterval(() => {
+  if (document.hidden) return;
+  painter.touch("head");
+  if (live.state !== "catching-up") painter.touch("figures", "rail");
+}, 1000);
 showArm();
 chart.prime();
-painter.touch("head", "strip", "figures", "summary", "setup", "log");
+painter.touch("head", "strip", "figures", "rail", "summary", "setup", "log");
 live.start();

@@ -20,6 +20,7 @@ export class RunStore {
       at: null,
     };
     this.arms = data.arms;
+    this.cpus = data.cpus ?? null;
     this.last = 0;
     this.repeats = data.repeats.map((repeat) => emptyRepeat(repeat));
     this.byId = new Map(this.repeats.map((repeat) => [repeat.id, repeat]));
@@ -105,6 +106,8 @@ const emptyRepeat = (repeat) => ({
   at: null,
   since: null,
   readback: repeat.readback ?? null,
+  lab: repeat.lab ?? null, // what else the machine did meanwhile
+  missed: [], // notes of missed samples
   groups: new Map(),
   version: 0,
 });
@@ -138,6 +141,7 @@ const touch = (store, id) => {
   return repeat;
 };
 
+const MISSED = /^The sampler missed /;
 const ENDED_BADLY = ["failed", "interrupted"];
 
 const HANDLERS = {
@@ -158,6 +162,7 @@ const HANDLERS = {
     repeat.reason = row.reason ?? "";
     repeat.at = row.at;
     if (row.readback) repeat.readback = row.readback;
+    if (row.lab) repeat.lab = row.lab;
     const text = repeat.reason ? `${row.state}: ${repeat.reason}` : row.state;
     store.say(row.state === "failed" ? "error" : "info", text, row.at, row.repeat);
   },
@@ -172,6 +177,11 @@ const HANDLERS = {
     touch(store, row.repeat);
   },
   note(store, row) {
+    const about = row.level === "info" ? null : store.byId.get(row.repeat);
+    if (about && MISSED.test(row.text)) {
+      about.missed.push(row.text);
+      about.version += 1;
+    }
     store.say(row.level, row.text, row.at, row.repeat);
   },
   round(store, row) {

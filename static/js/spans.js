@@ -35,3 +35,17 @@ export function interpolate(xs, ys, x) {
   }
   return ys[low] + ((ys[high] - ys[low]) * (x - xs[low])) / (xs[high] - xs[low]);
 }
+
+/** The rounds, in order of their start, that touch [from, to). */
+export function roundsWithin(rounds, from, to) {
+  let low = 0;
+  let high = rounds.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rounds[middle].start_us + rounds[middle].wall_us < from) low = middle + 1;
+    else high = middle;
+  }
+  const found = [];
+  for (let i = low; i < rounds.length && rounds[i].start_us < to; i += 1) found.push(rounds[i]);
+  return found;
+}

@@ -43,17 +43,18 @@ export class StripModel {
     this.marks = { x: 0, y: 0, n: 0 };
   }
 
-  /** Take what is new in a SampleSeries (columns t, usage, periods, throttled, paused). */
-  feed(series) {
+  /** Take what is new in a SampleSeries until `more()` says stop; true when all is taken. */
+  feed(series, more = () => true) {
     if (this.taken === 0) this.#reset();
-    if (this.dt === null && !this.#learnInterval(series)) return;
-    for (; this.taken < series.length; this.taken += 1) {
-      const i = this.taken;
+    if (this.dt === null && !this.#learnInterval(series)) return true;
+    for (let i = this.taken, stop = i + 64; i < series.length; this.taken = i += 1) {
+      if (i >= stop && i % 64 === 0 && !more()) return false;
       this.#sample({
         t: series.t[i], usage: series.usage[i], periods: series.periods[i],
         throttled: series.throttled[i], paused: series.paused[i],
       });
     }
+    return true;
   }
 
   // The sampling interval is the median of the first steps; with fewer than eight of them it
@@ -64,9 +65,8 @@ export class StripModel {
     for (let i = 1; i < Math.min(series.length, 65); i += 1) steps.push(series.t[i] - series.t[i - 1]);
     this.taken = 0;
     this.#reset();
-    const dt = median(steps);
-    this.interval = dt;
-    if (steps.length >= 8) this.dt = dt;
+    this.interval = median(steps);
+    if (steps.length >= 8) this.dt = this.interval;
     return true;
   }
 

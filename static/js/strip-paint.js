@@ -18,6 +18,7 @@ const TOKENS = [
   "card",
   "published",
 ];
+const WORDS = { unknown: "unknown", open: "not known yet" };
 const TOP = 22; // room above the highest bar for what is written on the budget line
 
 export class StripPainter {
@@ -66,6 +67,7 @@ export class StripPainter {
     g.textBaseline = "alphabetic";
     const full = this.base - TOP - (this.base - TOP) * 0.2; // a cell may exceed its budget
     for (const cell of scene.cells) this.#cell(cell, scene, full);
+    if (!this.compact) this.#unknowns(scene.cells, full);
     this.#budget(scene, full);
     if (this.compact) return;
     for (const round of scene.rounds) this.#round(round);
@@ -103,10 +105,26 @@ export class StripPainter {
     } else if (kind === "unknown") {
       g.fillStyle = this.cross;
       g.fillRect(x, top, width, full);
-      this.#word("unknown", x, width, top + full / 2);
     } else if (kind === "open") {
       this.#frame(x, top, width, full, c.soft, [3, 2]);
-      this.#word("not known yet", x, width, top + full / 2);
+    }
+  }
+
+  // One word for a stretch of them, however many cells it has.
+  #unknowns(cells, full) {
+    const runs = [];
+    for (const { slices } of cells) {
+      for (const { kind, t0, t1 } of slices) {
+        if (!WORDS[kind]) continue;
+        const last = runs.at(-1);
+        if (last && last.kind === kind && last.t1 === t0) last.t1 = t1;
+        else runs.push({ kind, t0, t1 });
+      }
+    }
+    for (const { kind, t0, t1 } of runs) {
+      const left = Math.max(0, this.x(t0));
+      const right = Math.min(this.width, this.x(t1));
+      this.#word(WORDS[kind], left, right - left, this.base - full / 2, full);
     }
   }
 
@@ -119,13 +137,13 @@ export class StripPainter {
     this.g.setLineDash([]);
   }
 
-  #word(text, x, width, y) {
+  #word(text, x, width, y, room) {
     const { g, c } = this;
     const needs = g.measureText(text).width;
     g.save();
     g.translate(x + width / 2, y);
     if (needs + 8 > width) {
-      if (width < 13) return g.restore();
+      if (width < 15 || needs + 6 > room) return g.restore();
       g.rotate(-Math.PI / 2);
     }
     g.fillStyle = c.card;

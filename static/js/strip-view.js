@@ -2,11 +2,15 @@
 
 import { all, attribute, find, onTheme, remember, recalled, write } from "./dom.js";
 import { time } from "./format.js";
+import { niceStep } from "./scale.js";
+import { roundsWithin } from "./spans.js";
 import { pausesIn, StripModel } from "./strip-model.js";
 import { budgetWords, StripPainter } from "./strip-paint.js";
 import { cellWords, gridWords, stripWords } from "./strip-words.js";
 
 const MOST_CELLS = 400;
+const BUDGET_MS = 3; // for decoding, and for judging what was decoded
+const REPAINT_MS = 200; // while a long repeat is being decoded
 
 export class StripView {
   /** root holds canvas, [data-role=readout|words|grid|scroll|follow] and [data-span] buttons. */
@@ -54,10 +58,14 @@ export class StripView {
   /** Draw; true when more is waiting to be decoded. */
   draw() {
     if (!this.subject) return this.#empty("Nothing measured yet for this arm.");
-    const until = performance.now() + 4;
-    const whole = this.subject.series.settle(() => performance.now() < until);
-    const model = this.model;
-    model.feed(this.subject.series);
+    const { model } = this;
+    const whole = this.#take(model);
+    const now = performance.now();
+    if (!whole && this.scene?.model === model && now - this.drawnAt < REPAINT_MS) {
+      this.touch();
+      return true;
+    }
+    this.drawnAt = now;
     if (!model.span) return this.#empty("Waiting for the first sample.");
     const range = this.#range(model);
     const cells = model.cells({ ...range, live: this.subject.live });
@@ -66,6 +74,17 @@ export class StripView {
     this.#write(model, cells);
     if (!whole) this.touch();
     return !whole;
+  }
+
+  // Every draw takes some, or it would never end.
+  #take(model) {
+    const { series } = this.subject;
+    const soon = () => {
+      const until = performance.now() + BUDGET_MS;
+      return () => performance.now() < until;
+    };
+    const decoded = series.settle(soon());
+    return model.feed(series, soon()) && decoded;
   }
 
   #empty(words) {
@@ -97,7 +116,8 @@ export class StripView {
       return { from: to - length, to };
     }
     const latest = Math.max(0, t1 - t0 - length);
-    const start = this.from ?? (this.subject.live ? latest : 0);
+    const opens = Math.max(0, (this.subject.opensAt ?? this.zero) - this.zero - length / 8);
+    const start = this.from ?? (this.subject.live ? latest : opens);
     const from = this.zero + Math.max(0, Math.min(latest, start));
     return { from, to: from + length };
   }
@@ -111,6 +131,7 @@ export class StripView {
     const shown = roundsWithin(rounds, from, to);
     const room = shown.length < 14;
     return {
+      model,
       cells,
       from,
       to,
@@ -275,23 +296,4 @@ export class StripView {
     const next = spans[spans.indexOf(this.span) + step];
     if (next) this.#zoom(next);
   }
-}
-
-function niceStep(us) {
-  const size = 10 ** Math.floor(Math.log10(us));
-  return size * ([1, 2, 5].find((factor) => factor * size >= us) ?? 10);
-}
-
-// Rounds are in order of their start.
-function roundsWithin(rounds, from, to) {
-  let low = 0;
-  let high = rounds.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (rounds[middle].start_us + rounds[middle].wall_us < from) low = middle + 1;
-    else high = middle;
-  }
-  const found = [];
-  for (let i = low; i < rounds.length && rounds[i].start_us < to; i += 1) found.push(rounds[i]);
-  return found;
 }

@@ -14,27 +14,45 @@ const STATES = {
 /** Seconds since `zero`, to the millisecond. */
 export const seconds = (t, zero) => `${((t - zero) / 1e6).toFixed(3)} s`;
 
+// A period that began before the first sample is known from there on only.
+const from = (t, zero) => (t < zero ? "before the first sample" : seconds(t, zero));
+
 /** One cell: when, what it used of its budget, how long it was paused, in which state. */
 export function cellWords(cell, { zero, quotaUs }) {
-  const used = cell.used_us === null ? "use not measured" : `used ${cpuTime(cell.used_us)}`;
+  if (cell.t1 <= zero) return "Before the first sample.";
+  const least = cell.t0 < zero || cell.state === "unknown" ? "at least " : "";
+  const used = cell.used_us === null ? "use not measured" : `used ${least}${cpuTime(cell.used_us)}`;
   const budget = quotaUs === null ? "" : ` of ${cpuTime(quotaUs)}`;
-  const paused = cell.paused_us ? `, paused ${cpuTime(cell.paused_us)} summed over CPUs` : "";
-  const when = `Period ${seconds(cell.t0, zero)} to ${seconds(cell.t1, zero)}`;
+  const paused = cell.paused_us
+    ? `, paused ${least}${cpuTime(cell.paused_us)} summed over CPUs`
+    : "";
+  const when = `Period from ${from(cell.t0, zero)} to ${seconds(cell.t1, zero)}`;
   return `${when}: ${used}${budget}${paused}. ${STATES[cell.state]}.`;
 }
 
-/** The whole view in two sentences. */
-export function stripWords(cells, { zero, quotaUs, label }) {
+/** The whole view in two sentences; what lies in unknown periods is not added up. */
+export function stripWords(all, { zero, quotaUs, label }) {
+  const cells = all.filter((cell) => cell.t1 > zero && cell.slices?.length !== 0);
   if (!cells.length) return `${label}: no samples yet.`;
   const tally = (state) => cells.filter((cell) => cell.state === state).length;
   const parts = ["paused", "running", "idle", "unknown", "open"]
     .filter((state) => tally(state))
     .map((state) => `${tally(state)} ${state === "open" ? "not known yet" : state}`);
-  const used = cells.reduce((sum, cell) => sum + (cell.used_us ?? 0), 0);
-  const paused = cells.reduce((sum, cell) => sum + (cell.paused_us ?? 0), 0);
+  const known = cells.filter((cell) => cell.state !== "unknown");
+  const sum = (name) =>
+    known.some((cell) => cell[name] === null)
+      ? null
+      : known.reduce((total, cell) => total + cell[name], 0);
+  const least = known.length < cells.length ? "at least " : "";
+  const say = (us) => (us === null ? cpuTime(us) : `${least}${cpuTime(us)}`);
   const range = `${seconds(Math.max(zero, cells[0].t0), zero)} to ${seconds(cells.at(-1).t1, zero)}`;
-  const pause = quotaUs === null ? "There is no limit." : `Paused ${cpuTime(paused)} summed over CPUs.`;
-  return `${label}, ${range}, ${cells.length} periods: ${parts.join(", ")}. Used ${cpuTime(used)}. ${pause}`;
+  const n = cells.length === 1 ? "1 period" : `${cells.length} periods`;
+  const paused = sum("paused_us");
+  const pause =
+    quotaUs === null
+      ? "There is no limit."
+      : `Paused ${say(paused)}${paused === null ? "" : " summed over CPUs"}.`;
+  return `${label}, ${range}, ${n}: ${parts.join(", ")}. Used ${say(sum("used_us"))}. ${pause}`;
 }
 
 /** How well the cells are aligned to the kernel's own periods. */

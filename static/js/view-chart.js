@@ -5,7 +5,15 @@ import { find, make, onTheme, remember, recalled, write } from "./dom.js";
 import { BarPanel } from "./bar-panel.js";
 import { PlotPanel } from "./chart.js";
 import { count, number } from "./format.js";
-import { axisOf, MEASURES, panelWords, pointsOf, roundWords, topOf } from "./rounds-data.js";
+import {
+  axisOf,
+  MEASURES,
+  panelWords,
+  pointsOf,
+  roundWords,
+  topOf,
+  valuesOf,
+} from "./rounds-data.js";
 import { panelHeight } from "./scale.js";
 
 const ONE = [
@@ -19,6 +27,7 @@ const SMALL = [
   ["paused", 56],
 ];
 
+const LOOK_MS = 4;
 const PANEL_MS = 800; // a panel is drawn at most so often; rounds come about once a second
 
 export class ChartView {
@@ -57,7 +66,10 @@ export class ChartView {
     this.body.classList.toggle("all", arm === null);
     this.slots = arm === null ? this.#allSlots() : this.#oneSlots();
     this.painter.remove("chart-");
-    this.slots.forEach((slot, i) => this.painter.add(`chart-${i}`, () => this.#paint(slot), PANEL_MS));
+    this.slots.forEach((slot, i) => {
+      const apart = slot.panel instanceof PlotPanel;
+      this.painter.add(`chart-${i}`, () => this.#paint(slot), PANEL_MS, { apart });
+    });
     this.touch();
   }
 
@@ -81,7 +93,7 @@ export class ChartView {
 
   #forget() {
     this.axes = new Map();
-    this.tops = new Map();
+    this.values = new Map();
   }
 
   touch() {
@@ -90,11 +102,14 @@ export class ChartView {
     this.painter.touch(...this.slots.map((_, i) => `chart-${i}`));
   }
 
-  // What all panels share takes a frame of its own, so that each of them only draws.
+  // What a panel draws is looked up first, in frames of its own where rounds are many.
   #paint(slot) {
-    if (this.axes.has(slot.arm)) return this.#draw(slot);
-    for (const { measure, arm } of this.slots) this.#top(measure, arm);
-    return false;
+    const until = performance.now() + LOOK_MS;
+    for (const arm of this.arm === null ? this.store.arms.map((a) => a.index) : [slot.arm]) {
+      if (performance.now() > until) return false;
+      this.#values(slot.measure, arm);
+    }
+    return performance.now() > until ? false : this.#draw(slot);
   }
 
   #oneSlots() {
@@ -137,7 +152,9 @@ export class ChartView {
   #slot({ measure, inner, arm, axis, head, unit, into = this.body }) {
     const plot = make("div", { className: "plot" });
     const figure = make("figure", { className: "panel" });
-    figure.append(make("figcaption", {}, head, " ", make("span", { className: "u" }, unit)), plot);
+    const beside = make("span", { className: "beside" });
+    const caption = make("figcaption", {}, head, " ", make("span", { className: "u" }, unit), beside);
+    figure.append(caption, plot);
     plot.style.height = `${panelHeight(inner, axis)}px`;
     into.append(figure);
     const kind = MEASURES[measure].kind === "bars" ? BarPanel : PlotPanel;
@@ -146,7 +163,7 @@ export class ChartView {
       onHover: (found) => this.#read(found),
       onRange: (range) => this.#zoom(range),
     });
-    return { measure, inner, arm, axis, plot, panel };
+    return { measure, inner, arm, axis, plot, panel, beside };
   }
 
   #axis(arm) {
@@ -154,21 +171,18 @@ export class ChartView {
     return this.axes.get(arm);
   }
 
+  #values(measure, arm) {
+    const key = `${measure} ${arm}`;
+    if (!this.values.has(key)) this.values.set(key, valuesOf(this.#axis(arm).rows, measure));
+    return this.values.get(key);
+  }
+
   // Small multiples are comparable: one scale for a measure over all arms.
   #top(measure, arm) {
-    const key = `${measure} ${this.arm === null ? "all" : arm}`;
-    if (!this.tops.has(key)) {
-      const arms = this.arm === null ? this.store.arms.map((a) => a.index) : [arm];
-      let top = 0;
-      for (const index of arms) {
-        const { rows } = this.#axis(index);
-        const lines = this.#lines(measure, index).map((line) => line.y);
-        const values = rows.map(({ round }) => MEASURES[measure].of(round));
-        top = Math.max(top, topOf(lines), topOf(values));
-      }
-      this.tops.set(key, top);
-    }
-    return this.tops.get(key);
+    const arms = this.arm === null ? this.store.arms.map((a) => a.index) : [arm];
+    const largest = arms.map((index) => this.#values(measure, index).largest);
+    const lines = arms.flatMap((index) => this.#lines(measure, index).map((line) => line.y));
+    return topOf([...largest, ...lines]);
   }
 
   #lines(measure, index) {
@@ -179,22 +193,27 @@ export class ChartView {
       lines.push({
         y: p50 / 1000,
         look: "published",
-        text: `published median ${number(p50 / 1000)} ms`,
+        text: "", // the caption says it: on the line it would lie over points
       });
-    }
-    if (measure === "usage" && arm.quota_us !== null) {
-      const text = `limit: ${number(arm.quota_us / 1000)} CPU ms per ${number(arm.period_us / 1000)} ms period`;
-      lines.push({ y: arm.quota_us / 1000, look: "limit", text });
     }
     return lines;
   }
 
-  #draw({ measure, inner, arm, axis, plot, panel }) {
+  /** What the grey line stands for, beside the panel's title. */
+  #beside(measure, index) {
+    const p50 = this.store.arms[index].published?.wall_us_p50;
+    if (measure !== "wall" || !p50) return "";
+    return `${this.arm === null ? "" : "grey line: "}published${this.arm === null ? "" : " median"} ${number(p50 / 1000)} ms`;
+  }
+
+  #draw({ measure, inner, arm, axis, plot, panel, beside }) {
+    write(beside, this.#beside(measure, arm));
     const { rows, splits } = this.#axis(arm);
     const planned = this.store.arms[arm].rounds * this.store.repeatsOf(arm).length;
     const total = Math.max(planned, rows.length, 1);
     const range = this.range ?? [0.4, total + 0.6];
-    const points = pointsOf(rows, measure, this.range);
+    const { values, largest } = this.#values(measure, arm);
+    const points = pointsOf(rows, values, measure, this.range);
     const { kind, colour, title } = MEASURES[measure];
     const many = this.store.repeatsOf(arm).length > 1;
     const span = range[1] - range[0];
@@ -208,9 +227,7 @@ export class ChartView {
       width: plot.clientWidth,
       height: panelHeight(inner, axis),
       axis: axis ? (many ? "round, over all repeats" : "round") : "",
-      lines: this.#lines(measure, arm).map((line) =>
-        this.arm === null ? { ...line, text: short(line.text) } : line,
-      ),
+      lines: this.#lines(measure, arm),
       splits: many
         ? splits.map(({ x, n }) => ({
             x,
@@ -219,7 +236,8 @@ export class ChartView {
         : [],
       ids: (x) => rows[Math.round(x) - 1] ?? null,
       name: `${title}, ${this.store.arms[arm].label}`,
-      words: panelWords(rows, measure),
+      planned: total,
+      words: panelWords(rows.length, largest, measure),
       say: (row) => roundWords(row, many),
       barWidth: Math.max(1, Math.min(8, (inside / span) * 0.6)),
     });
@@ -249,8 +267,6 @@ export class ChartView {
     this.touch();
   }
 }
-
-const short = (text) => text.replace("published median ", "");
 
 function readRange() {
   const found = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(recalled("rounds") ?? "");

@@ -14,8 +14,11 @@ const ROWS = {
   paused: { round: (r, c) => cpuTime(c.throttled_us), arm: (f) => cpuTime(f.throttled_us) },
   usage: { round: (r, c) => cpuTime(c.usage_us), arm: (f) => cpuTime(f.usage_us) },
   cpus: { round: (r, c) => cpus(perWindow(c)), arm: (f) => cpus(f.cpus) },
-  delay: { round: (r, c) => cpuTime(c.run_delay_us), arm: (f) => cpuTime(f.run_delay_us) },
+  delay: { round: (r, c) => time(c.run_delay_us), arm: (f) => time(f.run_delay_us) },
 };
+
+// A group without a quota has no period timer: its zeros count nothing.
+const UNLIMITED = ["periods", "throttled", "paused"];
 
 const perWindow = (c) => (c.usage_us === null || !c.window_us ? null : c.usage_us / c.window_us);
 
@@ -43,8 +46,9 @@ export class CountersView {
     const c = row ? (row.round.settled ?? row.round.burst) : null;
     for (const [key, { round, arm: whole }] of Object.entries(ROWS)) {
       const tr = find(`tr[data-counter=${key}]`, root);
-      write(tr.cells[1], row ? round(row.round, c) : "–");
-      write(tr.cells[2], figures.n ? whole(figures) : "–");
+      const none = arm.quota_us === null && UNLIMITED.includes(key) ? "no limit" : null;
+      write(tr.cells[1], row ? (none ?? round(row.round, c)) : "–");
+      write(tr.cells[2], figures.n ? (none ?? whole(figures)) : "–");
     }
     write(find("[data-role=source]", root), this.#source(row, figures, arm));
   }

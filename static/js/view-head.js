@@ -2,13 +2,13 @@
 
 import { all, attribute, find, write } from "./dom.js";
 import { repeatShare, repeatState, timeLeft } from "./figures.js";
-import { duration } from "./format.js";
+import { duration, moment } from "./format.js";
 
 const CONNECTION = {
   connecting: "connecting",
   "catching-up": "catching up",
   live: "live",
-  ended: "complete",
+  ended: "all loaded",
   "signed-out": "signed out",
   refused: "not allowed",
   gone: "run is gone",
@@ -41,6 +41,7 @@ export class HeadView {
 
   #connectionWords() {
     const { state, until } = this.link;
+    if (state === "ended" && this.store.run.status === "finished") return "complete";
     if (state !== "waiting") return CONNECTION[state] ?? state;
     return `reconnecting in ${Math.max(0, Math.ceil((until - Date.now()) / 1000))} s`;
   }
@@ -57,10 +58,18 @@ export class HeadView {
     const ended = ENDED.includes(status);
     const cancel = find("[data-role=cancel]", root);
     if (cancel) cancel.hidden = ended;
+    const asks = ended && find("#cancel-dialog", root);
+    if (asks?.open) asks.close("");
+    this.#began();
     for (const element of all("[data-when=ended]", root)) element.hidden = !ended;
     if (status !== "queued") this.#reason(status);
     this.#say(status);
     if (this.link.state === "waiting") this.connection(this.link);
+  }
+
+  #began() {
+    const { started_at: at, status } = this.store.run;
+    if (at && status !== "queued") write(find("[data-role=began]", this.root), `started ${moment(at)}`);
   }
 
   // Why a run ended badly, and what to do; a red word leads, not the colour alone.

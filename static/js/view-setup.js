@@ -1,7 +1,8 @@
 // What the kernel was asked for and what it had: read-back and the cgroup tree of an arm.
 
 import { find, make } from "./dom.js";
-import { count, number, time } from "./format.js";
+import { footprint } from "./disturbance.js";
+import { count, NOT_MEASURED, number, time } from "./format.js";
 
 const quota = (limits) => {
   if (!limits) return "not read";
@@ -22,6 +23,7 @@ export class SetupView {
     const repeat = repeats.findLast((each) => each.readback || this.store.measured(each)?.tree);
     this.#readback(repeat);
     this.#tree(repeat);
+    this.#footprints(repeats);
   }
 
   #readback(repeat) {
@@ -90,6 +92,30 @@ export class SetupView {
     );
     for (const note of notes ?? []) rows.push(emptyRow(4, note));
     return rows;
+  }
+
+  // CPUs on average over the repeat, steal as a share of the machine.
+  #footprints(repeats) {
+    const body = find("[data-role=footprints]", this.root);
+    const cell = (value, unit, scale = 1) =>
+      make("td", { className: "num" }, value === null ? NOT_MEASURED : `${number(value * scale)}${unit}`);
+    const rows = repeats.map((repeat) => {
+      const seen = footprint(this.store, repeat);
+      const head = make("th", { scope: "row" }, `repeat ${repeat.n}`);
+      if (!seen) {
+        const words = repeat.lab ? NOT_MEASURED : "taken when the repeat ends";
+        return make("tr", {}, head, make("td", { colspan: 5, className: "what" }, words));
+      }
+      const values = [
+        cell(seen.other, ` of ${seen.cpus} CPU`),
+        cell(seen.used, " CPU"),
+        cell(seen.lab, " CPU"),
+        cell(seen.steal, " %", 100),
+        cell(seen.load, ""),
+      ];
+      return make("tr", {}, head, ...values);
+    });
+    body.replaceChildren(...rows);
   }
 
   #tree(repeat) {

@@ -30,7 +30,8 @@ export class SummaryView {
       const f = figures(arm.index);
       row.setAttribute("aria-current", String(arm.name === chosen));
       for (const [role, words] of Object.entries(CELLS)) {
-        write(find(`[data-role=${role}]`, row), f.n ? words(f, arm) : "not measured");
+        const none = this.store.waits ? "loading" : "not measured";
+        write(find(`[data-role=${role}]`, row), f.n ? words(f, arm) : none);
       }
     }
   }

@@ -186,4 +186,4 @@ def test_both_are_found_in_the_archive(lab: LabProcess, page: Page) -> None:
     expect(other).to_have_count(0)
     page.locator(f"a[href='/runs/{numbers['interrupted']}/']").first.click()
     expect(page.locator("[data-role=reason]")).to_contain_text("killed or crashed")
-    expect(page.locator("[data-role=connection]")).to_have_text("complete")
+    expect(page.locator("[data-role=connection]")).to_have_text("all loaded")

@@ -67,6 +67,20 @@ test("fed whole or sample by sample, the strip is the same", () => {
   assert.deepEqual(feed(samples, options, 1).cells(), feed(samples, options).cells());
 });
 
+test("samples taken a few at a time give the same cells as taken at once", () => {
+  const quota = { quota: 50_000, period: 100_000, cpus: 2, work: 160_000, every: 1e6 };
+  const samples = throttledGroup({ ...quota, until: 6e6, dt: 10_000 });
+  const options = { periodUs: 100_000, quotaUs: 50_000, cpus: 2 };
+  const series = new SampleSeries();
+  series.add(row(samples));
+  series.settle();
+  const model = new StripModel(options);
+  let slices = 1;
+  while (!model.feed(series, () => false)) slices += 1;
+  assert.ok(slices > 5);
+  assert.deepEqual(model.cells(), feed(samples, options).cells());
+});
+
 test("pauses are drawn where the group stood still, and idle stays idle", () => {
   const samples = throttledGroup({
     quota: 50_000,

@@ -8,6 +8,7 @@ from django.test import Client
 
 from experiments_app.archive.exports import export_zip
 from experiments_app.models import Run, RunStatus
+from experiments_app.targets.base import Problem
 from tests.archive.whole import whole_run
 from tests.runs.scripted import queued_run
 from tests.web.conftest import Lab
@@ -34,7 +35,8 @@ def test_bench_shows_what_runs_and_what_waits(operating: Client) -> None:
     page = operating.get("/now/").content.decode()
     assert f'data-live="{running.number}"' in page
     assert f"run {waiting.number}" in page
-    assert "Run burst-limits" not in operating.get("/").content.decode()
+    assert "0 of 6 rounds" in page
+    assert "Watch it live" in page
 
 
 def test_bench_shows_the_last_runs(operating: Client) -> None:
@@ -42,6 +44,34 @@ def test_bench_shows_the_last_runs(operating: Client) -> None:
     page = operating.get("/").content.decode()
     assert f"/runs/{run.number}/" in page
     assert "throttled in" in page
+
+
+def test_the_bench_keeps_its_button_and_offers_the_newest_run_again(operating: Client) -> None:
+    run = queued_run()
+    page = operating.get("/").content.decode()
+    assert "Run burst-limits on local" in page
+    assert f'action="/runs/{run.number}/again/"' in page
+    assert f"Run again (run {run.number})" in page
+
+
+def test_a_busy_machine_is_said_beside_the_buttons(operating: Client, lab: Lab) -> None:
+    busy = Problem("machine-busy", "The machine is busy.", "End other work.", blocking=False)
+    lab.targets["local"].problems = (busy,)
+    for address in ("/", "/experiments/burst-limits/"):
+        assert "The machine is busy. End other work." in operating.get(address).content.decode()
+
+
+def test_targets_that_are_not_ready_are_one_line_on_the_bench(operating: Client) -> None:
+    page = operating.get("/").content.decode()
+    assert "Not ready: docker." in page
+    assert "Docker is not there." not in page
+
+
+def test_a_row_says_how_much_was_measured(operating: Client) -> None:
+    whole_run(repeats=1)
+    assert "2 of 2 arms" in operating.get("/archive/").content.decode()
+    whole_run(repeats=2)
+    assert "4 of 4 repeats" in operating.get("/archive/").content.decode()
 
 
 def test_the_catalogue_has_a_card_for_each_experiment(operating: Client) -> None:
@@ -63,6 +93,8 @@ def test_htmx_asks_for_the_rows_alone(operating: Client) -> None:
     part = operating.get("/archive/", {"q": "two"}, headers={"HX-Request": "true"}).content.decode()
     assert "two-arms" in part
     assert "<html" not in part
+    assert 'hx-replace-url="true"' in operating.get("/archive/").content.decode()
+    assert "HX-Request" in operating.get("/archive/")["Vary"]
 
 
 def test_the_empty_archive_says_what_to_do(operating: Client) -> None:
@@ -119,6 +151,7 @@ def test_targets_are_ready_or_have_their_remedy(operating: Client, lab: Lab) -> 
     assert "6.18.0" in page
     assert "Use the target local instead." in page
     assert "shared with docker" in page
+    assert page.count("0 queued") == 1  # a queue says nothing of what is not available
 
 
 def test_an_unknown_address_is_a_page_of_ours(operating: Client) -> None:

@@ -60,6 +60,33 @@ def test_published_figures_lie_beside_an_arm_that_runs_as_published(operating: C
     assert beside["rounds_window"]
 
 
+def test_it_says_what_this_machine_cannot_reach_and_what_is_shown(operating: Client) -> None:
+    arms = ["no-limit", "limit-2", "limit-1"]
+    data = {"target": "local", "repeats": "1", "arms": arms}
+    operating.post("/experiments/burst-limits/launch/", data)
+    page = operating.get(f"/runs/{Run.objects.get().number}/").content.decode()
+    assert (
+        "Published on 10 CPUs, measured on 2 CPUs: 8 threads × 20.0 ms need at least 80.0 ms, "
+        "so 34.3 ms (no limit) and 34.6 ms (limit 2) are out of reach here."
+    ) in page
+    assert page.count("kind lab, 10 CPUs") == 1
+    assert "What it does not show" in page
+
+
+def test_published_figures_are_named_only_where_there_are_some(operating: Client) -> None:
+    run = queued_run()
+    page = operating.get(f"/runs/{run.number}/").content.decode().split("<script id=", 1)[0]
+    assert "ublished" not in page
+
+
+def test_the_footprint_of_a_repeat_is_embedded(operating: Client) -> None:
+    run = queued_run()
+    lab = {"window_us": 1, "machine_busy_us": 2, "steal_us": None, "cpus": 2}
+    run.repeats.filter(order=run.repeats.order_by("order")[0].order).update(lab=lab)
+    data = embedded(operating.get(f"/runs/{run.number}/").content.decode())
+    assert [repeat["lab"] for repeat in data["repeats"]] == [lab, None]
+
+
 def test_an_arm_that_was_changed_has_nothing_published_beside_it(operating: Client) -> None:
     operating.post(
         "/experiments/burst-limits/launch/",
@@ -105,7 +132,7 @@ def test_cancel_ends_a_queued_run(operating: Client) -> None:
     assert answer["Location"] == f"/runs/{run.number}/"
     run.refresh_from_db()
     assert run.status == RunStatus.CANCELLED
-    assert "olga" in run.reason
+    assert run.cancelled_by == "olga"
     again = operating.post(f"/runs/{run.number}/cancel/", follow=True)
     assert b"had ended already" in again.content
 
