@@ -74,6 +74,8 @@ def python_programs(environment: Environment) -> list[Program]:
                 *("--host", environment.host, "--port", str(environment.port)),
                 *("--no-access-log", "--lifespan", "off", "--log-level", "warning"),
                 *("--timeout-graceful-shutdown", "2", "--ws-max-size", "65536"),
+                # Each watcher would have the same packed bytes deflated for itself alone.
+                *("--ws-per-message-deflate", "false"),
             ),
             first=True,
         ),

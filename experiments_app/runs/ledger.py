@@ -7,10 +7,11 @@ fence and takes a range of the run's sequence; whoever lost the run writes nothi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import Model
 from django.utils import timezone
 
 from experiments_app.core import packing
@@ -102,8 +103,8 @@ def store(number: int, rows: Sequence[Row], first: int) -> None:
     """Insert rows numbered from `first`; the caller holds the transaction and the range."""
     now = timezone.now()
     events: list[Event] = []
-    rounds: list[Round] = []
-    frames: list[SampleFrame] = []
+    rounds: list[tuple[Any, ...]] = []
+    frames: list[tuple[Any, ...]] = []
     settled: list[tuple[int, SettledRow]] = []
     for seq, row in enumerate(rows, start=first):
         if isinstance(row, EventRow):
@@ -118,51 +119,60 @@ def store(number: int, rows: Sequence[Row], first: int) -> None:
                 "repeat": row.repeat,
                 "group": row.group,
                 "n": row.n,
-                **asdict(row.counters),
+                **{name: getattr(row.counters, name) for name in _COUNTERS},
                 "run_delay_us": row.run_delay_us,
             }
             events.append(Event(run_id=number, seq=seq, kind=EventKind.SETTLED, at=now, body=body))
     Event.objects.bulk_create(events)
-    Round.objects.bulk_create(rounds)
-    SampleFrame.objects.bulk_create(frames)
+    _insert(Round, _ROUND_COLUMNS, rounds)
+    _insert(SampleFrame, _FRAME_COLUMNS, frames)
     _settle(number, settled)
 
 
-def _round(number: int, seq: int, row: RoundRow) -> Round:
+_COUNTERS = tuple(Counters.__slots__)
+_ROUND_COLUMNS = (
+    *("run_id", "repeat_id", "seq", "group", "n", "start_us", "wall_us", "late_us"),
+    *("run_delay_us", *_COUNTERS),
+)
+_FRAME_COLUMNS = (
+    *("run_id", "repeat_id", "first_seq", "seq", "group", "t0_us", "t1_us", "count", "data"),
+)
+
+
+def _insert(model: type[Model], columns: Sequence[str], rows: list[tuple[Any, ...]]) -> None:
+    """Rows of plain numbers, text and bytes: half the time of making a model of each."""
+    if not rows:
+        return
+    quote = connection.ops.quote_name
+    names = ", ".join(map(quote, columns))
+    marks = ", ".join(["%s"] * len(columns))
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"INSERT INTO {quote(model._meta.db_table)} ({names}) VALUES ({marks})", rows
+        )
+
+
+def _round(number: int, seq: int, row: RoundRow) -> tuple[Any, ...]:
     record = row.record
-    return Round(
-        run_id=number,
-        repeat_id=row.repeat,
-        seq=seq,
-        group=record.group,
-        n=record.n,
-        start_us=record.start_us,
-        wall_us=record.wall_us,
-        late_us=record.late_us,
-        run_delay_us=record.run_delay_us,
-        **asdict(record.counters),
+    return (
+        *(number, row.repeat, seq, record.group, record.n, record.start_us, record.wall_us),
+        *(record.late_us, record.run_delay_us),
+        *(getattr(record.counters, name) for name in _COUNTERS),
     )
 
 
-def _frame(number: int, seq: int, row: FrameRow) -> SampleFrame:
+def _frame(number: int, seq: int, row: FrameRow) -> tuple[Any, ...]:
     samples = row.record.samples
-    return SampleFrame(
-        run_id=number,
-        repeat_id=row.repeat,
-        first_seq=seq,
-        seq=seq,
-        group=row.record.group,
-        t0_us=samples[0].mono_us,
-        t1_us=samples[-1].mono_us,
-        count=len(samples),
-        data=packing.pack(samples),
+    return (
+        *(number, row.repeat, seq, seq, row.record.group),
+        *(samples[0].mono_us, samples[-1].mono_us, len(samples), packing.pack(samples)),
     )
 
 
 _SETTLED_COLUMNS = (
     "settled_seq",
     "settled_run_delay_us",
-    *(f"settled_{name}" for name in Counters.__slots__),
+    *(f"settled_{name}" for name in _COUNTERS),
 )
 
 
@@ -181,7 +191,7 @@ def _settle(number: int, settled: list[tuple[int, SettledRow]]) -> None:
                 (
                     seq,
                     row.run_delay_us,
-                    *(getattr(row.counters, name) for name in Counters.__slots__),
+                    *(getattr(row.counters, name) for name in _COUNTERS),
                     number,
                     row.repeat,
                     row.group,

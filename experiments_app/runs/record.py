@@ -37,6 +37,7 @@ log = structlog.get_logger(__name__)
 
 BATCH_SECONDS = 0.03
 MOST_WAITING = 20_000
+MOST_AT_ONCE = 1_000
 TRIES = 40
 
 
@@ -122,6 +123,10 @@ class Recorder:
             with self._ready:
                 batch, self._rows = [*self._rows, *more], []
                 self._ready.notify_all()
+            # In pieces: nobody else can write to SQLite while one is stored.
+            while len(batch) > MOST_AT_ONCE:
+                self._write(batch[:MOST_AT_ONCE], None)
+                del batch[:MOST_AT_ONCE]
             if batch:
                 self._write(batch, also)
 
