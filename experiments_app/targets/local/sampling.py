@@ -19,8 +19,8 @@ from experiments_app.targets.local.translate import (
     readings,
 )
 
-_BATCH_US = 60_000
-_BATCH = 4
+_BATCH_US = 40_000
+_BATCH = 3
 
 
 class SampleFeed:
