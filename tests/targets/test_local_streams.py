@@ -26,17 +26,17 @@ def feed(sink: Recorder, hz: int = 50) -> SampleFeed:
     return SampleFeed(sink, version=1, hz=hz, generations={"app": 7})
 
 
-def test_batches_of_four_or_of_sixty_milliseconds() -> None:
+def test_batches_of_three_or_of_forty_milliseconds() -> None:
     sink = Recorder()
     taker = feed(sink)
     for n in range(1, 6):
         taker.take(samples(n, n * 20_000))
-    assert [len(batch.samples) for batch in sink.of(Samples)] == [4]
-    assert taker.due_us(110_000) == 50_000
-    taker.flush(159_999)
+    assert [len(batch.samples) for batch in sink.of(Samples)] == [3]
+    assert taker.due_us(110_000) == 10_000
+    taker.flush(119_999)
     assert len(sink.of(Samples)) == 1
-    taker.flush(160_000)
-    assert [len(batch.samples) for batch in sink.of(Samples)] == [4, 1]
+    taker.flush(120_000)
+    assert [len(batch.samples) for batch in sink.of(Samples)] == [3, 2]
 
 
 def test_a_high_rate_is_batched_by_time() -> None:
@@ -44,7 +44,7 @@ def test_a_high_rate_is_batched_by_time() -> None:
     taker = feed(sink, hz=500)
     for n in range(1, 61):
         taker.take(samples(n, n * 2_000))
-    assert [len(batch.samples) for batch in sink.of(Samples)] == [30, 30]
+    assert [len(batch.samples) for batch in sink.of(Samples)] == [20, 20, 20]
 
 
 def test_totals_are_last_less_first_and_unknown_where_either_is() -> None:
