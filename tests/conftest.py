@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 import redis
 from django.conf import settings
@@ -15,6 +16,9 @@ from experiments_app.models.access import Role, grant
 from labsite.env import valkey_socket
 from labsite.supervisor import valkey_program
 from tests.waiting import until
+
+# The inner loop tries fewer examples of each property; ./lab test tries them all.
+hypothesis.settings.register_profile("fast", max_examples=15, deadline=None)
 
 
 def require(there: bool, what: str) -> None:

@@ -95,7 +95,9 @@ def parts(paths: Sequence[str], fast: bool) -> Iterator[Part]:
         "javascript", [node(), "--test", *map(str, sorted(ROOT.glob("tests/js/*.test.mjs")))]
     )
     if fast:
-        yield Part("python", pytest_argv("-m", "not slow and not browser"))
+        yield Part(
+            "python", pytest_argv("-m", "not slow and not browser", "--hypothesis-profile=fast")
+        )
         return
     yield Part("python", pytest_argv("-m", "not browser"))
     yield Part(

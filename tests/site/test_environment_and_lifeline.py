@@ -85,6 +85,7 @@ def test_back_off_has_an_upper_bound() -> None:
     assert lifeline.back_off([100 - i for i in range(20, 0, -1)], 100.0) == 30
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's own signal is Linux")
 def test_a_program_ends_with_its_killed_parent(tmp_path: Path) -> None:
     note = tmp_path / "pid"
@@ -146,6 +147,7 @@ def test_the_var_folder_is_its_owner_s_alone(tmp_path: Path) -> None:
     assert var.stat().st_mode & 0o777 == 0o700, "it holds sessions, the key and sockets"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("var", ["/dev/null", "/proc/nope", "/dev/null/x"])
 def test_a_var_folder_that_cannot_be_used_is_said(var: str) -> None:
     for command in (["list"], ["up", "--port", "0"], ["sign-in"]):

@@ -69,6 +69,7 @@ def all_pids(bench: Bench) -> set[int]:
     return found
 
 
+@pytest.mark.slow
 def test_killed_worker_leaves_what_another_process_removes(bench: Bench) -> None:
     worker = start_worker(bench)
     assert bench.target.leftovers(lab=bench.lab) == ("run",)
@@ -82,12 +83,14 @@ def test_killed_worker_leaves_what_another_process_removes(bench: Bench) -> None
     assert bench.target.cleanup(lab=bench.lab, run="run") == ()
 
 
+@pytest.mark.slow
 def test_workload_ends_by_itself_when_the_worker_dies(bench: Bench) -> None:
     kill(start_worker(bench))
     wait_for(lambda: not all_pids(bench), within_s=20)
     bench.target.cleanup(lab=bench.lab, run="run")
 
 
+@pytest.mark.slow
 def test_stubborn_workload_of_a_killed_worker(bench: Bench, fake: Fake) -> None:
     """It ignores the end of its stdin and SIGTERM, forks, and is frozen by its limit."""
     bench.builds = fake(

@@ -6,6 +6,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import require
 
 FOLDER = Path(__file__).parent.parent / "js"
@@ -20,6 +22,7 @@ def _node() -> str | None:
     return str(bundled) if bundled.exists() else shutil.which("node")
 
 
+@pytest.mark.slow
 def test_the_scripts() -> None:
     node = _node()
     require(node is not None, "node (it comes with the Python package playwright)")
