@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -10,7 +9,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -202,16 +200,3 @@ def _wait_for_link(process: subprocess.Popen[str]) -> str:
         if found:
             return found.group()
     raise AssertionError("the lab did not start:\n" + "".join(seen))
-
-
-def fetch(url: str) -> tuple[int, str]:
-    """GET without cookies; status and text."""
-    try:
-        with urllib.request.urlopen(url, timeout=10) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as error:
-        return error.code, error.read().decode()
-
-
-def parse(text: str) -> Any:
-    return json.loads(text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -104,12 +103,6 @@ class Run(models.Model):
     @property
     def ended(self) -> bool:
         return self.status in END_STATES
-
-    @property
-    def settings_by_arm(self) -> list[dict[str, Any]]:
-        """The planned arms as frozen at launch."""
-        arms: list[dict[str, Any]] = self.plan["arms"]
-        return arms
 
 
 class Repeat(models.Model):

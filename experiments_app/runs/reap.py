@@ -33,6 +33,25 @@ CANCELLED = Ending(
 )
 
 
+def end_abandoned(run: Run, ending: Ending) -> bool:
+    """End a run whose owner is gone, unless it has moved since `run` was read; whether it did.
+
+    One that was asked to stop ends as cancelled.
+    """
+    if run.cancel_requested_at is not None:
+        ending = CANCELLED
+    final = end_run(
+        number=run.number,
+        ending=ending,
+        status=RunStatus.RUNNING,
+        fence=run.fence,
+        heartbeat=run.heartbeat,
+    )
+    if final is not None:
+        log.warning("run reaped", run=run.number, code=ending.code)
+    return final is not None
+
+
 @dataclass(frozen=True, slots=True)
 class _Seen:
     fence: int
@@ -63,17 +82,7 @@ class Reaper:
             ending = self._verdict(run)
             if ending is None:
                 continue
-            if run.cancel_requested_at is not None:
-                ending = CANCELLED
-            final = end_run(
-                number=run.number,
-                ending=ending,
-                status=RunStatus.RUNNING,
-                fence=run.fence,
-                heartbeat=run.heartbeat,
-            )
-            if final is not None:
-                log.warning("run reaped", run=run.number, code=ending.code)
+            if end_abandoned(run, ending):
                 ended.append(run)
         alive = {run.number for run in running}
         self._seen = {number: seen for number, seen in self._seen.items() if number in alive}

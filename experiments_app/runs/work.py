@@ -7,10 +7,9 @@ from collections.abc import Callable
 
 from experiments_app.models import Run, RunStatus
 from experiments_app.runs.claim import claim_next
-from experiments_app.runs.ending import end_run
 from experiments_app.runs.execute import Execution, execute
 from experiments_app.runs.owner import me, surely_dead
-from experiments_app.runs.reap import GONE
+from experiments_app.runs.reap import GONE, end_abandoned
 from experiments_app.runs.stop import Stop, StopReason
 from experiments_app.runs.sweep import sweep
 from experiments_app.targets.registry import Registry
@@ -78,7 +77,7 @@ class Worker:
         """A predecessor that was killed may have left its run open and things on the target."""
         for run in Run.objects.filter(machine=self._machine, status=RunStatus.RUNNING):
             if surely_dead(run.owner):
-                end_run(number=run.number, ending=GONE, status=RunStatus.RUNNING, fence=run.fence)
+                end_abandoned(run, GONE)
         for target in self._registry:
             if target.machine == self._machine:
                 sweep(target=target, lab=self._lab)
