@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from experiments_app.core.errors import SpecError
 from experiments_app.core.quantity import parse_cpu, parse_duration, shown
+from experiments_app.core.sizes import parse_size
 
 LAB_ERROR = "lab"
 MAX_MILLICPU = 1_024_000
@@ -62,6 +63,13 @@ def duration_text(value: object) -> str:
     if parse_duration(value) > MAX_DURATION_US:
         raise refuse(f"{shown(value)} is longer than an hour.", "Give at most 1h.")
     return value
+
+
+def size_text(value: object) -> str:
+    """A size in bytes; a whole number is taken as it is written."""
+    text = _as_text(value, 'Write it as text: "64MiB" or "1Mi".')
+    _checked(parse_size, text)
+    return text
 
 
 def within(low: int, high: int) -> BeforeValidator:
@@ -145,12 +153,13 @@ def _as_text(value: object, help_text: str) -> str:
         return value
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
-    raise refuse(f"{brief(value)} is not a CPU quantity.", help_text)
+    raise refuse(f"{brief(value)} is no quantity.", help_text)
 
 
 CpuText = Annotated[str, BeforeValidator(cpu_text)]
 LimitText = Annotated[str, BeforeValidator(limit_text)]
 DurationText = Annotated[str, BeforeValidator(duration_text)]
+SizeText = Annotated[str, BeforeValidator(size_text)]
 Slug = Annotated[str, BeforeValidator(slug_text)]
 Alias = Annotated[str, BeforeValidator(alias_text)]
 Prose = Annotated[str, BeforeValidator(prose_text)]

@@ -15,7 +15,8 @@ from experiments_app.core.spec_dump import dump_arm
 from experiments_app.core.spec_errors import did_you_mean
 from experiments_app.core.spec_model import MAX_REPEATS, Arm, Group, Spec
 from experiments_app.core.timing import MAX_RUN_US, arm_us, hours, sample_hz
-from experiments_app.core.workloads import Workload
+from experiments_app.core.units import Unit, units_of
+from experiments_app.core.workloads import Result, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,11 @@ class PlannedGroup:
     replicas: int
     containers: tuple[PlannedContainer, ...]
     sample_hz: int
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """What has counters of its own, by the names that its records have."""
+        return units_of(self.name, self.replicas, tuple(c.name for c in self.containers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,12 @@ class PlannedArm:
     def rounds(self) -> int:
         """Rounds that one repeat will have, by its largest container."""
         return max(c.workload.round_count for c in self.arm.measured.containers)
+
+    @property
+    def result(self) -> Result | None:
+        """What its rounds are judged by; None for an arm that only tells facts."""
+        found = [c.workload.result for c in self.measured.containers]
+        return next((result for result in found if result is not None), None)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -188,7 +200,7 @@ def make_plan(
     if not 1 <= count <= MAX_REPEATS:
         raise PlanError(f"repeats = {count} is out of range.", remedy=f"Give 1 to {MAX_REPEATS}.")
     _check_target(spec, kind, cgroup)
-    room = Room(cpus, dict(allocatable_milli or {}))
+    room = Room(cpus, dict(allocatable_milli or {}), one_machine=kind != "kubernetes")
     room.check()
     factor = factor_of(spec.arms, room)
     arms = [
@@ -210,7 +222,7 @@ def _plan_arm(index: int, arm: Arm, factor: Fraction | None, room: Room) -> Plan
     """The arm as it will run; `factor` is None for one that fits as it is written."""
     label = arm.label or arm.name
     if factor is None:
-        notes = arm_notes(arm, room.cpus)
+        notes = arm_notes(arm, room)
         return PlannedArm(index, arm.name, label, None, arm, arm_us(arm, room.cpus), notes)
     scaled = scale_arm(arm, factor, room)
     return PlannedArm(
@@ -220,7 +232,7 @@ def _plan_arm(index: int, arm: Arm, factor: Fraction | None, room: Room) -> Plan
         scale=str(factor),
         arm=scaled.arm,
         expected_us=arm_us(scaled.arm, room.cpus),
-        notes=(*scaled.notes, *arm_notes(scaled.arm, room.cpus)),
+        notes=(*scaled.notes, *arm_notes(scaled.arm, room)),
     )
 
 

@@ -2,25 +2,55 @@
 
 from __future__ import annotations
 
+from experiments_app.core.places import LOAD_PLACE
 from experiments_app.core.quantity import limit_to_quota, say_duration
+from experiments_app.core.scaling import Room
 from experiments_app.core.spec_model import Arm, Container
 from experiments_app.core.timing import (
     MAX_HZ,
     SAMPLES_A_PERIOD,
-    burst_pace_us,
-    burst_wall_us,
     sample_hz,
 )
 from experiments_app.core.workloads import Burst
 
 
-def arm_notes(arm: Arm, cpus: int | None) -> tuple[str, ...]:
+def arm_notes(arm: Arm, room: Room) -> tuple[str, ...]:
     """Notes for every container of the arm, each once."""
-    notes: dict[str, None] = {}
+    notes: dict[str, None] = dict.fromkeys(_place_notes(arm, room))
     for group in arm.groups:
+        cpus = room.cpus_at(arm, group.place)
         for container in group.containers:
             notes |= dict.fromkeys(_container_notes(container, cpus))
     return tuple(notes)
+
+
+def _place_notes(arm: Arm, room: Room) -> list[str]:
+    """How the CPUs of one machine are split between places, and what that does to limits."""
+    if room.cpus is None or not room.one_machine or len(arm.places) < 2:
+        return []
+    if LOAD_PLACE not in arm.places:
+        return []
+    if room.cpus < 2:
+        return ["The load shares the one CPU with what it loads: its latencies are its own too."]
+    own = room.cpus_at(arm, LOAD_PLACE) or 0
+    rest = room.cpus - own
+    notes = [
+        f"The load has {_cpus(own)} of its own, everything else the other "
+        f"{_cpus(rest) if rest > 1 else 'one'}."
+    ]
+    for group in arm.groups:
+        cpus = room.cpus_at(arm, group.place)
+        limits = [c.limit_milli for c in group.containers if c.workload.busy]
+        if cpus is not None and any(milli is not None and milli >= cpus * 1000 for milli in limits):
+            notes.append(
+                f"Group {group.name} is limited to all of the {_cpus(cpus)} that it has: the "
+                "limit hardly ever binds."
+            )
+    return notes
+
+
+def _cpus(count: int) -> str:
+    return f"{count} CPU" if count == 1 else f"{count} CPUs"
 
 
 def _container_notes(container: Container, cpus: int | None) -> list[str]:
@@ -41,14 +71,14 @@ def _container_notes(container: Container, cpus: int | None) -> list[str]:
 
 def _burst_notes(work: Burst, container: Container, cpus: int | None) -> list[str]:
     notes: list[str] = []
-    wall = burst_wall_us(work, cpus)
+    wall = work.wall_us(cpus)
     if cpus is not None and wall > work.work_us:
         notes.append(
             f"{work.threads} threads share {cpus} CPUs: a round of "
             f"{say_duration(work.round_cpu_us)} CPU takes at least {say_duration(wall)}, "
             "with or without a limit."
         )
-    pace = burst_pace_us(work, container.limits, cpus)
+    pace = work.pace_us(container.limits, cpus)
     if pace > work.interval_us:
         notes.append(
             f"A round needs {say_duration(pace)} here, more than the interval of "

@@ -48,6 +48,19 @@ _CPU_HELP = 'Write whole CPUs ("2"), a decimal ("1.5"), thousandths of a CPU ("5
 _DURATION_HELP = 'Write a number with its unit: "250us", "20ms", "1.5s" or "1m30s".'
 
 
+def parse_quantity(text: str) -> Fraction | None:
+    """A Kubernetes quantity as an exact number; None for what is none, or cannot be meant."""
+    found = _QUANTITY.fullmatch(text) if len(text) <= MAX_TEXT else None
+    if found is None:
+        return None
+    exponent = int(found["exponent"] or 0)
+    if abs(exponent) > 30:
+        return None
+    value = Fraction(_plain(found["number"])) * _SUFFIXES[found["suffix"] or ""]
+    value *= Fraction(10) ** exponent
+    return -value if found["sign"] == "-" else value
+
+
 def parse_cpu(text: str) -> int | None:
     """Read a CPU quantity as Kubernetes writes it.
 
@@ -57,15 +70,10 @@ def parse_cpu(text: str) -> int | None:
     """
     if text == NONE:
         return None
-    found = _QUANTITY.fullmatch(text) if len(text) <= MAX_TEXT else None
-    if found is None:
+    value = parse_quantity(text)
+    if value is None:
         raise SpecError(f"{shown(text)} is not a CPU quantity.", remedy=_CPU_HELP)
-    value = Fraction(_plain(found["number"])) * _SUFFIXES[found["suffix"] or ""]
-    exponent = int(found["exponent"] or 0)
-    if abs(exponent) > 30:
-        raise SpecError(f"{shown(text)} is not a CPU quantity that can be meant.", remedy=_CPU_HELP)
-    value *= Fraction(10) ** exponent
-    if found["sign"] == "-" and value:
+    if value < 0:
         raise SpecError(f"{shown(text)} is negative.", remedy=_CPU_HELP)
     milli = value * 1000
     if milli.denominator != 1:

@@ -6,6 +6,7 @@ that measured. A counter that was not there, or was reset in between, is None, n
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -38,8 +39,36 @@ class Hello:
 
 
 @dataclass(frozen=True, slots=True)
+class Measure:
+    """The latencies of one kind of request during a round.
+
+    `histogram` is an HDR histogram of microseconds (V2, base64), without the requests that
+    failed; `max_us` is the exact largest, None for no request. `errors` counts the failed by
+    kind ("timeout", "refused", ...).
+    """
+
+    name: str
+    histogram: str
+    max_us: int | None
+    errors: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What one server had of a load's requests during a round."""
+
+    responses: int
+    connections: int
+
+
+@dataclass(frozen=True, slots=True)
 class Round:
-    """One measured step; counters over the step itself, before the kernel has settled them."""
+    """One measured step; counters over the step itself, before the kernel has settled them.
+
+    `facts` are whole numbers with unit and way of adding up in the name: `_max` keeps the
+    largest, everything else is a sum (requests_count, gc_count, heap_bytes_max, cpu_us).
+    `servers`: who answered, by name, of a load. `group` is a unit (core.units).
+    """
 
     group: str
     n: int
@@ -48,6 +77,9 @@ class Round:
     counters: Counters
     run_delay_us: int | None = None
     late_us: int | None = None
+    measures: tuple[Measure, ...] = ()
+    facts: Mapping[str, int] = field(default_factory=dict)
+    servers: Mapping[str, Answers] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from experiments_app.core.errors import PlanError
+from experiments_app.core.places import split_count
 from experiments_app.core.quantity import format_cpu, format_duration
 from experiments_app.core.spec_model import Arm, Container
-from experiments_app.core.workloads import Burst
 
 # A factor is read by people: 2/3 rather than 193/290, as long as it stays close.
 MAX_DENOMINATOR = 20
@@ -22,11 +22,19 @@ class Room:
     """What a target has: CPUs (None: not known) and what may be requested at each place.
 
     Threads are not CPUs: any number of them runs on one. Requests matter only where a
-    scheduler hands out CPU (`allocatable_milli`); elsewhere they are weights.
+    scheduler hands out CPU (`allocatable_milli`); elsewhere they are weights. On one machine
+    (`one_machine`) the places of an arm share its CPUs, as core.places splits them.
     """
 
     cpus: int | None
     allocatable_milli: Mapping[str, int] = field(default_factory=dict)
+    one_machine: bool = True
+
+    def cpus_at(self, arm: Arm, place: str) -> int | None:
+        """The CPUs that a place of an arm has; None where nobody knows."""
+        if self.cpus is None or not self.one_machine:
+            return self.cpus
+        return split_count(self.cpus, arm.places)[place]
 
     def check(self) -> None:
         """Raise PlanError when nothing at all can run here."""
@@ -45,8 +53,12 @@ class Room:
         if self.cpus is not None:
             # A limit above the CPUs that are there can never bind: that is another
             # experiment, unless the work uses no CPU to speak of.
-            limits = [c.limit_milli for g in arm.groups for c in g.containers if c.workload.busy]
-            found += [Fraction(self.cpus * 1000, m) for m in limits if m is not None]
+            found += [
+                Fraction((self.cpus_at(arm, group.place) or 1) * 1000, container.limit_milli)
+                for group in arm.groups
+                for container in group.containers
+                if container.workload.busy and container.limit_milli is not None
+            ]
         for place, allocatable in self.allocatable_milli.items():
             asked = sum(
                 (c.request_milli or 0) * g.replicas
@@ -89,7 +101,10 @@ def scale_arm(arm: Arm, factor: Fraction, room: Room) -> Scaled:
     groups = tuple(
         group.model_copy(
             update={
-                "containers": tuple(_container(c, factor, room, notes) for c in group.containers)
+                "containers": tuple(
+                    _container(c, factor, room.cpus_at(arm, group.place), notes)
+                    for c in group.containers
+                )
             }
         )
         for group in arm.groups
@@ -97,7 +112,9 @@ def scale_arm(arm: Arm, factor: Fraction, room: Room) -> Scaled:
     return Scaled(arm.model_copy(update={"groups": groups}), tuple(dict.fromkeys(notes)))
 
 
-def _container(container: Container, factor: Fraction, room: Room, notes: list[str]) -> Container:
+def _container(
+    container: Container, factor: Fraction, cpus: int | None, notes: list[str]
+) -> Container:
     changes: dict[str, Any] = {}
     for name, milli in (("limit", container.limit_milli), ("request", container.request_milli)):
         if milli is not None:
@@ -106,30 +123,29 @@ def _container(container: Container, factor: Fraction, room: Room, notes: list[s
     if container.burst_us:
         # The kernel takes a burst up to the quota, which shrinks by the same factor.
         changes["burst"] = format_duration(int(container.burst_us * factor))
-    work = container.workload
-    if isinstance(work, Burst):
-        exact = work.threads * factor
-        threads = max(1, round(exact))
-        if threads != exact:
-            notes.append(f"{work.threads} threads scaled by {factor} are rounded to {threads}.")
-        changes["workload"] = work.model_copy(update={"threads": threads})
+    changes["workload"], note = container.workload.scaled(factor)
+    if note:
+        notes.append(note)
     scaled = container.model_copy(update=changes)
-    procs = gomaxprocs(container, scaled, factor, room)
+    procs = gomaxprocs(container, scaled, factor, cpus)
     return scaled.model_copy(update={"env": {**container.env, **procs}})
 
 
 def gomaxprocs(
-    container: Container, scaled: Container, factor: Fraction, room: Room
+    container: Container, scaled: Container, factor: Fraction, cpus: int | None
 ) -> dict[str, str]:
     """GOMAXPROCS of a scaled container: the spec's own, scaled; else what Go would choose.
 
-    Go 1.25: min(CPUs, max(2, ceil(limit))); before, and without a limit, the CPUs.
+    Go 1.25: min(CPUs, max(2, ceil(limit))); before, and without a limit, the CPUs. Where the
+    program only tells what Go chooses, nothing is set: it would tell that.
     """
     own = container.env.get(GOMAXPROCS)
     if own is not None:
         return {GOMAXPROCS: str(max(1, round(int(own) * factor)))}
+    if not container.workload.busy:
+        return {}
     limit = scaled.limit_milli
-    found = [room.cpus] if room.cpus is not None else []
+    found = [cpus] if cpus is not None else []
     if container.build != "go1.24" and limit is not None:
         found.append(max(2, -(-limit // 1000)))
     return {GOMAXPROCS: str(min(found))} if found else {}

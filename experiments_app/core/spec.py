@@ -21,7 +21,17 @@ from experiments_app.core.spec_model import (
     TargetKind,
 )
 from experiments_app.core.spec_settings import apply_settings, select_arms
-from experiments_app.core.workloads import Burst, Info, Workload
+from experiments_app.core.workloads import (
+    Burst,
+    Info,
+    Load,
+    Parallel,
+    Requests,
+    Serve,
+    Spin,
+    Tasks,
+    Workload,
+)
 
 __all__ = [
     "TARGET_KINDS",
@@ -31,12 +41,18 @@ __all__ = [
     "Container",
     "Group",
     "Info",
+    "Load",
     "Needs",
+    "Parallel",
+    "Requests",
     "Role",
+    "Serve",
     "Spec",
     "SpecErrors",
+    "Spin",
     "Step",
     "TargetKind",
+    "Tasks",
     "Workload",
     "apply_settings",
     "dump_arm",

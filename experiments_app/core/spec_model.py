@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from experiments_app.core.arm_rules import check_arm
 from experiments_app.core.environment import Environment
 from experiments_app.core.fields import (
     Alias,
@@ -131,11 +132,16 @@ class Group(Model):
 
 
 class Step(Model):
-    """One thing done in an arm: exactly one of its keys is given."""
+    """One thing done in an arm: exactly one of its keys is given.
+
+    `pin` keeps a place or a group on so many `cpus`, and is undone when the arm ends.
+    """
 
     start: Annotated[tuple[Slug, ...], Field(min_length=1)] | None = None
     wait: DurationText | None = None
     measure: Slug | None = None
+    pin: Slug | None = None
+    cpus: Annotated[int, within(1, 1024)] | None = None
 
     @property
     def wait_us(self) -> int:
@@ -144,11 +150,18 @@ class Step(Model):
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        given = [key for key in ("start", "wait", "measure") if getattr(self, key) is not None]
+        keys = ("start", "wait", "measure", "pin")
+        given = [key for key in keys if getattr(self, key) is not None]
         if len(given) != 1:
             raise refuse(
                 f"A step does one thing; this one has {' and '.join(given) or 'nothing'}.",
-                'Write one of {start = ["app"]}, {wait = "15s"} or {measure = "app"}.',
+                'Write one of {start = ["app"]}, {wait = "15s"}, {measure = "app"} or '
+                '{pin = "work", cpus = 1}.',
+            )
+        if (self.pin is None) != (self.cpus is None):
+            raise refuse(
+                "A pin needs a place or group and a number of CPUs.",
+                'Write {pin = "work", cpus = 1}.',
             )
         return self
 
@@ -182,32 +195,14 @@ class Arm(Model):
             and self.steps == tuple(Step(**step) for step in steps_of(APP))
         )
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where its groups are, each place once."""
+        return tuple(dict.fromkeys(group.place for group in self.groups))
+
     @model_validator(mode="after")
-    def _steps_fit(self) -> Self:
-        names = [group.name for group in self.groups]
-        refuse_twice("group", names)
-        started: set[str] = set()
-        for step in self.steps:
-            for name in (*(step.start or ()), *((step.measure,) if step.measure else ())):
-                if name not in names:
-                    raise refuse(
-                        f"A step names {name}, which is no group of this arm.",
-                        f"Its groups: {', '.join(names)}.",
-                    )
-            twice = started.intersection(step.start or ())
-            if twice:
-                raise refuse(f"Group {min(twice)} is started twice.", "Start each group once.")
-            started.update(step.start or ())
-            if step.measure is not None and step.measure not in started:
-                raise refuse(
-                    f"Group {step.measure} is measured before it is started.",
-                    f'Put {{start = ["{step.measure}"]}} before it.',
-                )
-        idle = [name for name in names if name not in started]
-        if idle:
-            raise refuse(f"Group {idle[0]} is never started.", "Start it in a step, or drop it.")
-        if sum(step.measure is not None for step in self.steps) != 1:
-            raise refuse("An arm measures exactly one group.", 'Give one step {measure = "GROUP"}.')
+    def _groups_and_steps_fit(self) -> Self:
+        check_arm(self)
         return self
 
 

@@ -73,7 +73,7 @@ def test_waits_and_an_info_workload_count() -> None:
     steps = [{"start": ["g"]}, {"wait": "15s"}, {"measure": "g"}]
     arm = {"name": "a", "groups": groups, "steps": steps}
     plan = make_plan(parse_spec({"name": "x", "arms": [arm]}), kind="local", cpus=2)
-    assert plan.expected_us == 16_000_000
+    assert plan.expected_us == 16_210_000
     assert plan.arms[0].rounds == 1
 
 
