@@ -1,3 +1,5 @@
 module cpulab
 
 go 1.25
+
+require github.com/HdrHistogram/hdrhistogram-go v1.4.0

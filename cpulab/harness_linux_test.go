@@ -81,7 +81,7 @@ func newGroup(t *testing.T, quotaUS int) group {
 	if err != nil {
 		cannot(t, "no cgroups: %v", err)
 	}
-	name := fmt.Sprintf("cpulab-test-%d-%s", os.Getpid(), t.Name())
+	name := fmt.Sprintf("cpulab-test-%d-%s", os.Getpid(), strings.ReplaceAll(t.Name(), "/", "-"))
 	var g group
 	for _, m := range mounts {
 		switch control, _ := os.ReadFile(filepath.Join(m.Point, "cgroup.subtree_control")); {

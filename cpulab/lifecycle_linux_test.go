@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"go/version"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -11,38 +14,76 @@ import (
 )
 
 // prompt is far above what a stop takes, and far below what would be left.
-const prompt = 5 * time.Second
+const prompt = 9 * time.Second
 
-func TestSignalStopsABurst(t *testing.T) {
-	for name, args := range map[string][]string{
-		"while working":          {"--work", "1h"},
-		"while working, crowded": {"--work", "1h", "--threads", "64"},
-		"while waiting":          {"--work", "1ms", "--interval", "1h"},
-		"while the last settles": {"--work", "1ms", "--rounds", "1", "--settle", "1h"},
+// TestStops: every kind ends at once when it is asked to, whatever it does, by
+// a signal and by the end of its input, and says why.
+func TestStops(t *testing.T) {
+	for name, c := range map[string]struct {
+		args  []string
+		lines int // to wait for after hello; 0: until it has used CPU
+	}{
+		"burst while working":          {[]string{"burst", "--work", "1h"}, 0},
+		"burst while working, crowded": {[]string{"burst", "--work", "1h", "--threads", "64"}, 0},
+		"burst while waiting":          {[]string{"burst", "--work", "1ms", "--interval", "1h"}, 1},
+		"burst while the last settles": {[]string{"burst", "--work", "1ms", "--rounds", "1", "--settle", "1h"}, 1},
+		"tasks while working":          {[]string{"tasks", "--work", "1h"}, 0},
+		"tasks while waiting":          {[]string{"tasks", "--work", "1ms", "--gap", "1h"}, 1},
+		"parallel while waiting":       {[]string{"parallel", "--work", "1ms", "--gap", "1h"}, 1},
+		"spin":                         {[]string{"spin", "--for", "1h", "--report", "10ms"}, 10},
+		"spin, crowded":                {[]string{"spin", "--threads", "64"}, 0},
+		"requests":                     {[]string{"requests", "--for", "1h"}, 2},
+		"requests, long":               {[]string{"requests", "--steps", "5000000000"}, 0},
+		"requests, crowded":            {[]string{"requests", "--threads", "64", "--steps", "5000000000"}, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			p := start(t, append([]string{"burst"}, args...)...)
-			p.next() // hello
-			time.Sleep(100 * time.Millisecond)
-			sent := time.Now()
-			_ = p.cmd.Process.Signal(syscall.SIGTERM)
-			lines := p.rest(0)
-			if took := time.Since(sent); took > prompt {
-				t.Errorf("took %v", took)
-			}
-			if end := lines[len(lines)-1]; end["type"] != "end" || end["reason"] != "signal" || end.int("rounds") > 0 && end["total"] == nil {
-				t.Errorf("end %v", end)
-			}
-		})
+		for _, reason := range []string{"signal", "eof"} {
+			t.Run(name+" by "+reason, func(t *testing.T) {
+				p := start(t, append(c.args, "--until-eof")...)
+				p.next() // hello
+				for range c.lines {
+					p.next()
+				}
+				if c.lines == 0 {
+					awaitCPU(t, p)
+				}
+				asked := time.Now()
+				if reason == "eof" {
+					_ = p.stdin.Close()
+				} else {
+					_ = p.cmd.Process.Signal(syscall.SIGTERM)
+				}
+				lines := p.rest(0)
+				if took := time.Since(asked); took > prompt {
+					t.Errorf("took %v", took)
+				}
+				end := lines[len(lines)-1]
+				if end["type"] != "end" || end["reason"] != reason || end.int("rounds") > 0 && end["total"] == nil {
+					t.Errorf("end %v", end)
+				}
+			})
+		}
 	}
 }
 
-func TestEOFStopsABurst(t *testing.T) {
-	p := start(t, "burst", "--work", "1h", "--until-eof")
-	p.next()
-	_ = p.stdin.Close()
-	if lines := p.rest(0); lines[len(lines)-1]["reason"] != "eof" {
-		t.Errorf("lines %v", lines)
+// awaitCPU waits until a program has used some CPU time.
+func awaitCPU(t *testing.T, p *program) {
+	t.Helper()
+	deadline := time.Now().Add(4 * prompt)
+	for {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The fields after the name in brackets: utime is the 14th of all, in
+		// ticks of 10 ms.
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		if ticks, err := strconv.Atoi(fields[11]); err != nil || ticks >= 5 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it does not work")
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
 

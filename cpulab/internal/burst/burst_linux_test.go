@@ -1,13 +1,8 @@
 package burst
 
 import (
-	"errors"
 	"testing"
 	"time"
-
-	"cpulab/internal/cgroup"
-	"cpulab/internal/facts"
-	"cpulab/internal/opt"
 )
 
 func TestScheduleIsAbsolute(t *testing.T) {
@@ -37,51 +32,5 @@ func TestScheduleJitter(t *testing.T) {
 	}
 	if !differs {
 		t.Error("another seed gave the same jitter")
-	}
-}
-
-func TestSettleTime(t *testing.T) {
-	limited := facts.Facts{Limit: cgroup.Limit{Quota: opt.Of(50000), Period: opt.Of(100000)}}
-	unlimited := facts.Facts{Limit: cgroup.Limit{Period: opt.Of(100000)}}
-	auto := Settle{Auto: true}
-	for _, c := range []struct {
-		settle Settle
-		facts  facts.Facts
-		want   time.Duration
-	}{
-		{auto, limited, 210 * time.Millisecond},
-		{auto, unlimited, 10 * time.Millisecond},
-		{auto, facts.Facts{OwnErr: errors.New("none")}, 10 * time.Millisecond},
-		{Settle{For: time.Second}, limited, time.Second},
-		{Settle{}, limited, 0},
-	} {
-		r := &run{params: Params{Settle: c.settle}}
-		if got := r.settleTime(c.facts); got != c.want {
-			t.Errorf("%+v with %+v: %v, want %v", c.settle, c.facts.Limit, got, c.want)
-		}
-	}
-}
-
-// TestProbeWithoutCgroup: the wall times are worth having without counters.
-func TestProbeWithoutCgroup(t *testing.T) {
-	p, err := newProbe(facts.Facts{OwnErr: errors.New("not mounted")})
-	if err == nil {
-		t.Error("want the reason")
-	}
-	before := p.read()
-	d := p.read().sub(before)
-	if d.counters != (cgroup.Counters{}) || d.windowUS < 0 {
-		t.Errorf("delta %+v", d)
-	}
-}
-
-func BenchmarkProbe(b *testing.B) {
-	p, err := newProbe(facts.Collect())
-	if err != nil {
-		b.Skip(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		p.read()
 	}
 }

@@ -20,7 +20,7 @@ const (
 // command is one subcommand.
 type command struct {
 	name    string
-	summary string
+	summary string // empty for what only this program calls
 	run     func(s streams, args []string) error
 }
 
@@ -81,6 +81,9 @@ func report(err error, name string, errOut io.Writer) int {
 func overview(commands []command) string {
 	text := "Usage: cpulab COMMAND [FLAGS]   (cpulab COMMAND --help for the flags)\n\n"
 	for _, c := range commands {
+		if c.summary == "" {
+			continue
+		}
 		text += fmt.Sprintf("  %-8s %s\n", c.name, c.summary)
 	}
 	return text

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 )
 
 func call(args ...string) (code int, out, errOut string) {
@@ -20,7 +21,7 @@ func TestUsageErrors(t *testing.T) {
 		args string
 		says []string
 	}{
-		{"", []string{"Usage", "burst", "sample", "exec"}},
+		{"", []string{"Usage", "burst", "tasks", "parallel", "requests", "spin", "sample", "exec"}},
 		{"nope", []string{`"nope"`, "Usage"}},
 		{"burst --threads 0", []string{`"0"`, "-threads", "1 to 1024"}},
 		{"burst --threads x", []string{`"x"`, "-threads"}},
@@ -34,6 +35,17 @@ func TestUsageErrors(t *testing.T) {
 		{"burst --settle soon", []string{`"soon"`, "-settle", "auto"}},
 		{"burst --nope", []string{"-nope"}},
 		{"burst more", []string{`"more"`}},
+		{"tasks --work 0s", []string{`"0s"`, "-work", "1µs"}},
+		{"tasks --count 0", []string{`"0"`, "-count", "1 to 1000000"}},
+		{"tasks --gap 2h", []string{`"2h"`, "-gap", "1h"}},
+		{"parallel --processes 0", []string{`"0"`, "-processes", "1 to 1024"}},
+		{"parallel --rounds x", []string{`"x"`, "-rounds"}},
+		{"one --work x", []string{`"x"`, "-work"}},
+		{"requests --steps 0", []string{`"0"`, "-steps", "1 to 5000000000"}},
+		{"requests --for -1s", []string{`"-1s"`, "-for"}},
+		{"spin --threads 1025", []string{`"1025"`, "-threads", "1 to 1024"}},
+		{"spin --report 1us", []string{`"1us"`, "-report", "1ms"}},
+		{"spin more", []string{`"more"`}},
 		{"info more", []string{`"more"`}},
 		{"sample", []string{"--cgroup"}},
 		{"sample --hz 0 --cgroup a=/x", []string{`"0"`, "-hz", "1 to 1000"}},
@@ -58,10 +70,38 @@ func TestUsageErrors(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range []string{"help", "--help", "burst --help", "sample -h", "exec --help", "info --help"} {
+	for _, args := range []string{"help", "--help", "burst --help", "sample -h", "exec --help", "info --help", "tasks --help", "parallel --help", "requests --help", "spin --help"} {
 		code, out, errOut := call(strings.Fields(args)...)
 		if code != exitDone || !strings.Contains(out, "Usage: cpulab") || errOut != "" {
 			t.Errorf("%q: exit %d, stdout %q, stderr %q", args, code, out, errOut)
+		}
+	}
+}
+
+// TestHidden: what only the program itself calls is no command for people.
+func TestHidden(t *testing.T) {
+	if _, out, _ := call("help"); strings.Contains(out, "  one") {
+		t.Error(out)
+	}
+	if code, out, errOut := call("one", "--work", "1ms"); code != exitDone || out != "" || errOut != "" {
+		t.Errorf("exit %d, %q %q", code, out, errOut)
+	}
+}
+
+// TestKindsShareNothing runs the kinds with threads in this process, where the
+// race detector sees them, and counts their rounds.
+func TestKindsShareNothing(t *testing.T) {
+	for args, want := range map[string]int{
+		"burst --threads 4 --work 1ms --interval 5ms --rounds 3":        3,
+		"tasks --work 1ms --count 3":                                    3,
+		"spin --threads 4 --for 50ms --report 50ms":                     1,
+		"requests --threads 4 --steps 10000 --for 2100ms":               0,
+		"requests --threads 1 --steps 5000000000 --for 10s --until-eof": 0,
+	} {
+		code, out, errOut := call(strings.Fields(args)...)
+		rounds := strings.Count(out, `"type":"round"`)
+		if code != exitDone || strings.Count(out, `"type":"end"`) != 1 || want > 0 && rounds != want {
+			t.Errorf("%s: exit %d, %d rounds: %s%s", args, code, rounds, out, errOut)
 		}
 	}
 }
@@ -99,4 +139,48 @@ func TestParseGroup(t *testing.T) {
 			t.Errorf("parseGroup(%q) = %+v, want an error", text, g)
 		}
 	}
+}
+
+// FuzzDuration: what is taken is in the range and in whole microseconds, and
+// reads back as the same.
+func FuzzDuration(f *testing.F) {
+	for _, text := range []string{"20ms", "30000us", "1.5s", "1h", "2h", "-1s", "1ns", "1us1ns", "20", "", "9999999999h", "+.5s"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		v := 7 * time.Second
+		d := duration{&v, time.Microsecond, time.Hour}
+		if err := d.Set(text); err != nil {
+			if v != 7*time.Second {
+				t.Errorf("%q was refused and taken", text)
+			}
+			return
+		}
+		if v < time.Microsecond || v > time.Hour || v%time.Microsecond != 0 {
+			t.Errorf("%q is %v", text, v)
+		}
+		if taken := v; d.Set(d.String()) != nil || v != taken {
+			t.Errorf("%q is %v, which reads as %v", text, taken, v)
+		}
+	})
+}
+
+// FuzzInteger: what is taken is in the range and reads back as the same.
+func FuzzInteger(f *testing.F) {
+	for _, text := range []string{"1", "0", "-1", "1024", "1025", "007", "+3", "1_0", "0x10", "1e2", "", "99999999999999999999"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		v := -7
+		i := integer{&v, 1, 1024}
+		if err := i.Set(text); err != nil {
+			if v != -7 {
+				t.Errorf("%q was refused and taken", text)
+			}
+			return
+		}
+		if taken := v; v < 1 || v > 1024 || i.Set(i.String()) != nil || v != taken {
+			t.Errorf("%q is %d", text, taken)
+		}
+	})
 }

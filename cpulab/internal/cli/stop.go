@@ -16,8 +16,9 @@ var (
 )
 
 // stalled bounds how long a stop may take when the reader of standard output
-// has stopped reading and a write blocks.
-const stalled = 5 * time.Second
+// has stopped reading and a write blocks. A crowd of threads on a busy machine
+// has taken 4 s.
+const stalled = 10 * time.Second
 
 // untilStopped returns a context that ends with SIGTERM, SIGINT or, if asked,
 // the end of standard input. A second signal kills at once. The command calls

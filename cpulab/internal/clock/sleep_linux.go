@@ -38,6 +38,17 @@ type pollFD struct {
 
 const pollIn = 1
 
+// stage is how long to ask the kernel to sleep when rest is left. It lets a
+// ppoll be late by a thousandth of its time-out (select(2) calls it timer
+// slack), 10 ms for 10 s: so a long wait aims two thousandths short, and the
+// rest of it is a short wait.
+func stage(rest int64) int64 {
+	if rest < 1_000_000 {
+		return rest
+	}
+	return rest - rest/500
+}
+
 // Until sleeps to the instant monoNS of CLOCK_MONOTONIC. It reports false when
 // the context ended first, also when the instant had already passed.
 func (s *Sleeper) Until(monoNS int64) bool {
@@ -47,7 +58,7 @@ func (s *Sleeper) Until(monoNS int64) bool {
 			return true
 		}
 		fds := pollFD{fd: int32(s.wake), events: pollIn}
-		timeout := syscall.NsecToTimespec(rest)
+		timeout := syscall.NsecToTimespec(stage(rest))
 		_, _, errno := syscall.Syscall6(syscall.SYS_PPOLL,
 			uintptr(unsafe.Pointer(&fds)), 1, uintptr(unsafe.Pointer(&timeout)), 0, 0, 0)
 		if errno != 0 && !errors.Is(errno, syscall.EINTR) {

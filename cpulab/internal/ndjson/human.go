@@ -95,9 +95,16 @@ func flattenValue(dec *json.Decoder, name string, fields *[]field) error {
 	return err
 }
 
+// shownMax bounds a value. Longer ones are histograms, which nobody reads.
+const shownMax = 200
+
 func show(token json.Token) string {
 	if token == nil {
 		return "-"
 	}
-	return fmt.Sprint(token)
+	text := fmt.Sprint(token)
+	if len(text) > shownMax {
+		return fmt.Sprintf("(%d bytes)", len(text))
+	}
+	return text
 }

@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"cpulab/internal/clock"
 )
@@ -71,7 +70,7 @@ func (c *Crew) Run(ctx context.Context) Burst {
 	// Whoever ends ctx calls Abandon: this goroutine would first wait for its
 	// turn among the workers.
 	keep := context.AfterFunc(ctx, c.control.Abandon)
-	rest := c.letBreathe()
+	rest := c.control.LetBreathe(len(c.workers))
 	c.busy.Store(int64(len(c.workers)))
 	b := Burst{StartNS: clock.MonoNS(), Complete: true}
 	for i := range c.workers {
@@ -87,34 +86,6 @@ func (c *Crew) Run(ctx context.Context) Burst {
 		b.Complete = b.Complete && w.usedNS >= c.workNS
 	}
 	return b
-}
-
-// breathEvery bounds how long a crowded crew delays the end of the program.
-const breathEvery = 50 * time.Millisecond
-
-// letBreathe makes the workers yield now and then where there are more of them
-// than GOMAXPROCS. The Go scheduler gives each a turn of 10 ms, and the
-// goroutine that receives a signal queues behind all of them: a second with 64
-// workers on 2 CPUs. What a timer wakes does not queue. A crew that is not
-// crowded runs undisturbed.
-func (c *Crew) letBreathe() (stop func()) {
-	if len(c.workers) <= runtime.GOMAXPROCS(0) {
-		return func() {}
-	}
-	ticker := time.NewTicker(breathEvery)
-	over := make(chan struct{})
-	go func() {
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ticker.C:
-				c.control.Breathe()
-			case <-over:
-				return
-			}
-		}
-	}()
-	return func() { close(over) }
 }
 
 // Close ends the crew's threads. It must not be called during Run.

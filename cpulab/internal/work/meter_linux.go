@@ -1,12 +1,7 @@
 // Package work burns exact amounts of CPU time.
 package work
 
-import (
-	"runtime"
-	"sync/atomic"
-
-	"cpulab/internal/clock"
-)
+import "cpulab/internal/clock"
 
 // The clock is read once per lap. A lap this long keeps the overshoot under 50
 // us and the share of clock reading in the work at about one percent.
@@ -25,20 +20,11 @@ type Meter struct {
 	state uint64
 }
 
+// Seed is a state that a xorshift generator may start from: any but 0.
+const Seed = 88172645463325252
+
 // NewMeter returns a Meter with laps short enough for any CPU to begin with.
-func NewMeter() *Meter { return &Meter{steps: 1024, state: 88172645463325252} }
-
-// Control reaches into work in progress. The zero value lets it run.
-type Control struct {
-	abandon atomic.Bool
-	breath  atomic.Uint32
-}
-
-// Abandon ends all work under this control.
-func (c *Control) Abandon() { c.abandon.Store(true) }
-
-// Breathe makes every worker yield once to the goroutines that wait.
-func (c *Control) Breathe() { c.breath.Add(1) }
+func NewMeter() *Meter { return &Meter{steps: 1024, state: Seed} }
 
 // Burn uses workNS of the calling thread's CPU time and returns what it really
 // used. It returns early, with less, when the work is abandoned. The caller
@@ -48,14 +34,11 @@ func (m *Meter) Burn(workNS int64, control *Control) (usedNS int64) {
 	breath := control.breath.Load()
 	steps := m.steps
 	for usedNS < workNS && !control.abandon.Load() {
-		m.state = spin(m.state, steps)
+		m.state = Spin(m.state, steps)
 		before := usedNS
 		usedNS = clock.ThreadCPUNS() - start
 		steps = m.nextLap(steps, usedNS-before, workNS-usedNS)
-		if b := control.breath.Load(); b != breath {
-			breath = b
-			runtime.Gosched()
-		}
+		breath = control.Breathed(breath)
 	}
 	return usedNS
 }
@@ -75,9 +58,12 @@ func (m *Meter) nextLap(steps int, lapNS, leftNS int64) int {
 	return m.steps
 }
 
-// spin is a xorshift generator: a dependency chain that no compiler removes,
-// that stays in registers and never waits for memory.
-func spin(x uint64, steps int) uint64 {
+// Spin makes steps steps of a xorshift generator: a dependency chain that stays
+// in registers and never waits for memory. It is not inlined: where nobody uses
+// the result, the compiler would leave out the steps and count only.
+//
+//go:noinline
+func Spin(x uint64, steps int) uint64 {
 	for range steps {
 		x ^= x << 13
 		x ^= x >> 7

@@ -77,3 +77,19 @@ func BenchmarkBurn(b *testing.B) {
 	}
 	b.ReportMetric(float64(over)/float64(b.N), "ns-over/op")
 }
+
+// TestSpinMakesItsSteps: the generator of Marsaglia's paper (2003), 13, 7, 17.
+func TestSpinMakesItsSteps(t *testing.T) {
+	want := uint64(Seed)
+	for steps := range 100 {
+		if got := Spin(Seed, steps); got != want {
+			t.Fatalf("%d steps gave %d, want %d", steps, got, want)
+		}
+		want ^= want << 13
+		want ^= want >> 7
+		want ^= want << 17
+	}
+	if one := Spin(Seed, 1); one != 8748534153485358512 {
+		t.Errorf("the paper's first number is not %d", one)
+	}
+}

@@ -1,4 +1,4 @@
-package burst
+package rounds
 
 import (
 	"cpulab/internal/cgroup"
