@@ -24,13 +24,19 @@ class LabError(Exception):
 
 
 class SpecError(LabError):
-    """The experiment's text is wrong: names the field, the value and the way out."""
+    """The experiment's text is wrong: names the field, the value and the way out.
+
+    `field` is where a person finds it, `loc` the same as keys and indices from the top.
+    """
 
     code = "bad-spec"
 
-    def __init__(self, message: str, *, field: str = "", remedy: str = "") -> None:
+    def __init__(
+        self, message: str, *, field: str = "", remedy: str = "", loc: tuple[int | str, ...] = ()
+    ) -> None:
         super().__init__(message, remedy=remedy)
         self.field = field
+        self.loc = loc
 
 
 class PlanError(LabError):

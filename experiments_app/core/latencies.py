@@ -12,37 +12,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
 
-from hdrh.histogram import HdrHistogram
-
+from experiments_app.core.histogram import BadHistogram, decode
 from experiments_app.core.percentile import needed
 from experiments_app.core.records import Measure
 
-MAX_TEXT = 200_000
-
-
-class BadHistogram(ValueError):
-    """A text that is no HDR histogram."""
-
-
-@lru_cache(maxsize=4096)
-def decode(text: str) -> tuple[tuple[int, int], ...]:
-    """(value in us, count), ascending, of an HDR histogram (V2, base64).
-
-    Raises BadHistogram.
-    """
-    if len(text) > MAX_TEXT:
-        raise BadHistogram("it is longer than a histogram can be")
-    try:  # the library raises whatever its parts raise: zlib, struct, ctypes, index errors
-        histogram = HdrHistogram.decode(text)
-        found = [
-            (item.value_iterated_to, item.count_added_in_this_iter_step)
-            for item in histogram.get_recorded_iterator()
-        ]
-    except Exception as error:
-        raise BadHistogram(f"it cannot be decoded ({type(error).__name__})") from error
-    return tuple(found)
+__all__ = ["BadHistogram", "Latencies", "LatencySummary", "decode", "summarise_measure"]
 
 
 @dataclass(frozen=True, slots=True)

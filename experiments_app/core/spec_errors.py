@@ -64,7 +64,8 @@ def _explain_one(detail: ErrorDetails, raw: object, source: str) -> SpecError:
     message, remedy = _words(detail, loc, raw)
     path = human_path(loc, raw)
     where = ": ".join(part for part in (source, path) if part)
-    return SpecError(f"{where}: {message}" if where else message, field=path, remedy=remedy)
+    text = f"{where}: {message}" if where else message
+    return SpecError(text, field=path, remedy=remedy, loc=loc)
 
 
 def human_path(loc: Loc, raw: object) -> str:

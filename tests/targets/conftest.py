@@ -26,10 +26,11 @@ REPO = Path(__file__).resolve().parents[2]
 def builds() -> Iterator[Builds]:
     """Both builds of cpulab, in a directory that every user may read.
 
-    THROTTLE_LAB_CPULAB names a directory that has them already, for a machine without Go.
+    CPULAB_BUILDS names a directory that has them already, for a machine without Go (tests run
+    without the lab's own variables, so it is none of them).
     """
     require(sys.platform == "linux", "cgroups need Linux")
-    ready = os.environ.get("THROTTLE_LAB_CPULAB")
+    ready = os.environ.get("CPULAB_BUILDS")
     if ready:
         yield {build: Path(ready) / f"cpulab-{build}" for build in ("go1.24", "go1.25")}
         return

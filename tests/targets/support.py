@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,10 +13,10 @@ from typing import Any, TypeVar
 import pytest
 
 from experiments_app.core.plan import PlannedArm
-from experiments_app.core.records import Record
+from experiments_app.core.records import ArmFinished, Counters, Readback, Record
 from experiments_app.core.spec_model import Arm
 from experiments_app.targets.base import RepeatContext
-from experiments_app.targets.local import LocalTarget
+from experiments_app.targets.local import LocalTarget, delegation
 from experiments_app.targets.local.place import Place
 from experiments_app.targets.local.session import LocalSession
 
@@ -23,6 +24,7 @@ Builds = dict[str, Path]
 Fake = Callable[[str], Builds]
 ProcTree = Callable[[str, str, Mapping[str, Mapping[str, str]]], tuple[Path, Path]]
 R = TypeVar("R")
+REPO = Path(__file__).resolve().parents[2]
 
 
 def require(condition: bool, reason: str) -> None:
@@ -42,6 +44,11 @@ def wait_for(condition: Callable[[], bool], within_s: float = 10.0) -> None:
         os.sched_yield()
 
 
+def with_repo_on_path() -> dict[str, str]:
+    paths = [str(REPO), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+
+
 @dataclass
 class Recorder:
     """A sink that keeps everything and lets a test act on a record."""
@@ -52,6 +59,12 @@ class Recorder:
     def __call__(self, record: Record, /) -> None:
         self.records.append(record)
         self.on(record)
+
+    @property
+    def totals(self) -> dict[str, Counters]:
+        """The totals of the one arm that has finished, by unit."""
+        (finished,) = self.of(ArmFinished)
+        return {total.group: total.counters for total in finished.totals}
 
     def of(self, kind: type[R]) -> list[R]:
         return [record for record in self.records if isinstance(record, kind)]
@@ -88,6 +101,25 @@ class Bench:
         assert isinstance(session, LocalSession)
         return session
 
+    def open(self, *, run: str = "run", hz: int = 50, **arm: Any) -> LocalSession:
+        """A session of an arm written long: groups and steps."""
+        found = Arm.model_validate({"name": "arm", **arm})
+        planned = PlannedArm(0, "arm", "arm", None, found, expected_us=1_000_000)
+        session = self.target.open(RepeatContext(self.lab, run, "r1", planned, hz))
+        assert isinstance(session, LocalSession)
+        return session
+
+    def run(self, sink: Recorder, **arm: Any) -> tuple[Readback, ...]:
+        """One repeat of an arm from prepare to clean."""
+        session = self.open(**arm)
+        try:
+            readbacks = session.prepare()
+            self.shield()
+            session.measure(sink, threading.Event())
+            return readbacks
+        finally:
+            session.clean()
+
     def shield(self) -> None:
         """Outweigh whatever else this machine does: tests measure the limit, not the rest."""
         for group in (self.place.group(), self.place.group(self.lab)):
@@ -99,3 +131,11 @@ class Bench:
     def left(self) -> list[Path]:
         """Directories of this lab that are still there."""
         return [d for d in self.place.group(self.lab).dirs if d.exists()]
+
+
+def all_pids(bench: Bench) -> set[int]:
+    found: set[int] = set()
+    for top in bench.place.group(bench.lab).dirs:
+        for path, _, _ in os.walk(top):
+            found.update(delegation.pids_in(Path(path)))
+    return found

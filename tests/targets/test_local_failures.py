@@ -144,7 +144,7 @@ def test_workload_that_goes_silent(
     bench.builds = fake(HELLO + "signal.pause()")
     error = failing(bench, Recorder(), build="go1.24")
     assert error.code == "workload-silent"
-    assert "printed nothing for 1 s" in error.message
+    assert "printed nothing for 1 s (its threads have run for 0." in error.message
 
 
 def test_workload_that_is_elsewhere(bench: Bench, fake: Fake) -> None:

@@ -8,10 +8,12 @@ import pytest
 
 from experiments_app.core.errors import ReadbackMismatch, TargetError
 from experiments_app.core.records import Limits
+from experiments_app.core.weights import weight_new
 from experiments_app.targets.local import files, groups
+from experiments_app.targets.local.cpus import parse_cpu_list
 from experiments_app.targets.local.hierarchy import Hierarchy, Layout
 from experiments_app.targets.local.place import Group, Place
-from experiments_app.targets.local.readback import parse_cpu_list, read_back, tree
+from experiments_app.targets.local.readback import read_back, tree
 from tests.targets.support import Bench
 
 V2_FILES = {
@@ -62,6 +64,25 @@ def test_v2_limit_burst_and_weight(v2: Place, tmp_path: Path, trace: list[tuple[
         ("cpu.max.burst", "10000"),
         ("cpu.weight", "4"),
     ]
+
+
+def test_v2_pod_has_cpu_enabled_for_its_containers_and_they_the_newer_weight(
+    v2: Place, tmp_path: Path, trace: list[tuple[str, str]]
+) -> None:
+    pod = groups.create(v2, "lab", "run", "r1", "pair")
+    groups.apply(pod, Limits(None, 100_000, shares=512), tmp_path)
+    container = groups.create(v2, "lab", "run", "r1", "pair", "small")
+    limits = Limits(None, 100_000, shares=102)
+    groups.apply(container, limits, tmp_path, weight_new)
+    assert (pod.cpu / "cgroup.subtree_control").read_text().startswith("+cpu")
+    assert [value for name, value in trace if name == "cpu.weight"] == ["20", "17"]
+    for group, weight in ((pod, "20"), (container, "17")):
+        (group.cpu / "cpu.weight").write_text(f"{weight}\n")
+        (group.cpu / "cpu.max").write_text("max 100000\n")
+    found = read_back("pair.small", container, limits, tmp_path, weigh=weight_new, pinned=(1, 2))
+    assert (found.found.shares, found.cpus) == (102, 2)
+    with pytest.raises(ReadbackMismatch, match=r"weight in .* is 17, but 4 was"):
+        read_back("pair.small", container, limits, tmp_path)
 
 
 def test_v2_without_a_limit(v2: Place, tmp_path: Path, trace: list[tuple[str, str]]) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from experiments_app.core.cpustat import add_counters
-from experiments_app.core.errors import PlanError, Stopped, TargetError
+from experiments_app.core.errors import Stopped, TargetError
 from experiments_app.core.records import (
     ArmFinished,
     Hello,
@@ -208,15 +207,6 @@ def test_a_limit_that_changes_on_the_way_is_noted(bench: Bench) -> None:
     run(bench, bench.session(limit="500m", work={"rounds": 1}), sink)
     (note,) = [note for note in sink.of(Note) if "changed" in note.text]
     assert "from 50000 100000 to 70000 100000" in note.text
-
-
-def test_what_the_arm_asks_beyond_this_target(bench: Bench) -> None:
-    arm = bench.arm()
-    two = arm.arm.groups[0].model_copy(update={"replicas": 2})
-    wide = arm.arm.model_copy(update={"groups": (two,)})
-    context = RepeatContext(bench.lab, "run", "r1", replace(arm, arm=wide), 50)
-    with pytest.raises(PlanError, match="2 replicas"):
-        bench.target.open(context)
 
 
 def test_cpulab_not_built(bench: Bench) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
+from typing import Any
 
 import pytest
+from hdrh.histogram import HdrHistogram
 
-from experiments_app.core.records import Note, Samples
+from experiments_app.core.records import Answers, Measure, Note, Samples
 from experiments_app.core.spec_model import Arm
 from experiments_app.targets.local import translate
 from experiments_app.targets.local.jobs import jobs_of
@@ -161,9 +164,114 @@ def test_command_and_patience_of_a_burst() -> None:
     arm = Arm.model_validate({"name": "a", "limit": "500m", "workload": {**work, "jitter": "5ms"}})
     (job,) = jobs_of(arm)
     words = "burst --threads 8 --work 20000us --interval 1037000us --rounds 20 --jitter 5000us"
-    assert job.arguments == (*words.split(), "--until-eof")
+    assert job.command.arguments == (*words.split(), "--until-eof")
     assert job.measured
     free = job.patience_us(None, None)
     assert free > 1_037_000 + 160_000
     # A hundredth of a CPU makes a round of 160 ms last 16 s: that is no silence.
     assert job.patience_us(1_000, 100_000) > free + 16_000_000
+
+
+def test_totals_begin_when_the_load_begins_to_count() -> None:
+    taker = feed(Recorder())
+    for n, (t_us, usage) in enumerate([(1_000, 10), (21_000, 30), (41_000, 60)], start=1):
+        taker.take(samples(n, t_us, usage))
+    taker.count_from(15_000)  # told late: the sample is here already
+    assert taker.totals({})[0].counters.usage_us == 30
+    taker.count_from(12_000)  # of several loads the last one counts
+    assert taker.totals({})[0].counters.window_us == 20_000
+    taker.count_from(50_000)  # told before: the sample is still to come
+    taker.take(samples(4, 61_000, 65))
+    taker.take(samples(5, 81_000, 75))
+    total = taker.totals({})[0].counters
+    assert (total.window_us, total.usage_us) == (20_000, 10)
+
+
+def paused(n: int, own: int, local: int | None) -> bytes:
+    group = {"g": "app", "usage_us": n, "throttled_us": own, "local_throttled_us": local}
+    t_us = n * 20_000
+    line = {"n": n, "type": "samples", "mono_us": t_us, "t_us": t_us, "groups": [group]}
+    return json.dumps(line).encode()
+
+
+@pytest.mark.parametrize(
+    ("own", "local", "found"),
+    [
+        ((0, 0), (100, 700), {"app": 600}),
+        ((0, 50), (100, 700), {}),  # its own limit may explain it
+        ((0, 0), (100, 100), {}),
+        ((0, 0), (None, None), {}),  # a kernel that does not say
+    ],
+)
+def test_pauses_that_only_an_ancestor_can_explain(
+    own: tuple[int, int], local: tuple[int | None, int | None], found: dict[str, int]
+) -> None:
+    taker = feed(Recorder())
+    taker.take(paused(1, own[0], local[0]))
+    taker.take(paused(2, own[1], local[1]))
+    assert taker.paused_from_above() == found
+
+
+def histogram(*values: int) -> str:
+    found = HdrHistogram(1, 3_600_000_000, 3)
+    for value in values:
+        found.record_value(value)
+    encoded = found.encode()
+    return encoded.decode() if isinstance(encoded, bytes) else str(encoded)
+
+
+def measure(**changes: Any) -> dict[str, Any]:
+    entry = {"n": 2, "max": 900, "errors": {"timeout": 1}, "hdr": histogram(500, 900)}
+    return {**entry, **changes}
+
+
+def round_line(**fields: Any) -> translate.Line:
+    return {"round": 1, "start_us": 5, "wall_us": 6, "window_us": 7, **fields}
+
+
+def test_a_round_with_latencies_facts_and_servers() -> None:
+    line = round_line(
+        measures={"work_us": measure(), "ping_us": measure(n=0, max=None, hdr=histogram())},
+        facts={"gc_count": 3, "heap_bytes_max": None},
+        servers={"server.1": {"responses": 2, "connections": 1}},
+        late_us=None,
+    )
+    record = translate.round_("load", line)
+    assert record.measures == (
+        Measure("work_us", histogram(500, 900), 900, {"timeout": 1}),
+        Measure("ping_us", histogram(), None, {"timeout": 1}),
+    )
+    assert record.facts == {"gc_count": 3}
+    assert record.servers == {"server.1": Answers(2, 1)}
+    plain = translate.round_("app", round_line())
+    assert (plain.measures, plain.facts, plain.servers) == ((), {}, {})
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"measures": []}, "measures is not an object"),
+        ({"measures": {"work": measure()}}, "no name of a measure"),
+        ({"measures": {"work_us": 5}}, "is not n, max, errors and hdr"),
+        ({"measures": {"work_us": measure(p50=1)}}, "is not n, max, errors and hdr"),
+        ({"measures": {"work_us": measure(n=3)}}, "says n = 3"),
+        ({"measures": {"work_us": measure(n=-2)}}, "n is below 0"),
+        ({"measures": {"work_us": measure(max=None)}}, "max = None"),
+        ({"measures": {"work_us": measure(max="x")}}, "max is not a whole number"),
+        ({"measures": {"work_us": measure(errors={"timeout": -1})}}, "timeout is below 0"),
+        ({"measures": {"work_us": measure(errors=[])}}, "errors is not an object"),
+        ({"measures": {"work_us": measure(hdr=None)}}, "hdr is no text"),
+        ({"measures": {"work_us": measure(hdr="HISTnonsense")}}, "cannot be decoded"),
+        (
+            {"measures": {"work_us": measure(hdr=base64.b64encode(b"x" * 99).decode())}},
+            "cannot be decoded",
+        ),
+        ({"facts": {"gc_count": 1.5}}, "gc_count is not a whole number"),
+        ({"facts": 7}, "facts is not an object"),
+        ({"servers": {"a": 1}}, "a is not an object"),
+        ({"servers": {"a": {"responses": 1}}}, "connections is missing"),
+    ],
+)
+def test_what_is_no_measure_is_refused(fields: dict[str, Any], why: str) -> None:
+    with pytest.raises(BadLine, match=why):
+        translate.round_("load", round_line(**fields))

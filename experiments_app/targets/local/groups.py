@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -65,13 +66,18 @@ def _make(directory: Path, *, fresh: bool) -> None:
         ) from error
 
 
-def apply(group: Group, limits: Limits, top: Path) -> None:
-    """Write an arm's limits and weight. `top`: where the search for a tighter parent ends."""
+def apply(
+    group: Group, limits: Limits, top: Path, weigh: Callable[[int], int] = weight_linear
+) -> None:
+    """Write an arm's limits and weight, after those of the groups above: v1 compares them.
+
+    `top`: where the search for a tighter parent ends; `weigh`: cpu.weight (v2) for shares.
+    """
     try:
         if group.version == 1:
             _apply_v1(group.cpu, limits)
         else:
-            _apply_v2(group.cpu, limits)
+            _apply_v2(group.cpu, limits, weigh)
     except OSError as error:
         raise _refusal(group, limits, top, error) from error
 
@@ -93,7 +99,7 @@ def _apply_v1(cpu: Path, limits: Limits) -> None:
         write_value(cpu / "cpu.shares", str(limits.shares))
 
 
-def _apply_v2(cpu: Path, limits: Limits) -> None:
+def _apply_v2(cpu: Path, limits: Limits, weigh: Callable[[int], int]) -> None:
     burst = cpu / "cpu.max.burst"
     if burst.exists():
         write_value(burst, "0")
@@ -102,8 +108,7 @@ def _apply_v2(cpu: Path, limits: Limits) -> None:
         _need_burst(burst)
         write_value(burst, str(limits.burst_us))
     if limits.shares is not None:
-        # A group stands for a pod here, and pods get the linear form.
-        write_value(cpu / "cpu.weight", str(weight_linear(limits.shares)))
+        write_value(cpu / "cpu.weight", str(weigh(limits.shares)))
 
 
 def _need_burst(path: Path) -> None:

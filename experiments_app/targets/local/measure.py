@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import selectors
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from experiments_app.core.errors import Stopped, TargetError
@@ -11,8 +12,8 @@ from experiments_app.core.quantity import CpuMax, format_cpu_max
 from experiments_app.core.records import ArmFinished, Note, Readback, Sink, StopFlag
 from experiments_app.core.spec_model import Step
 from experiments_app.targets.local import sweep
-from experiments_app.targets.local.groups import gone, read_cpu_max
-from experiments_app.targets.local.jobs import Job, binary
+from experiments_app.targets.local.crew import Crew
+from experiments_app.targets.local.groups import gone, read_cpu_max, tightest
 from experiments_app.targets.local.place import Group
 from experiments_app.targets.local.process import Child, Stream
 from experiments_app.targets.local.sampling import SampleFeed
@@ -31,20 +32,21 @@ class Measurement:
     def __init__(
         self,
         *,
-        jobs: dict[str, Job],
+        crew: Crew,
         groups: dict[str, Group],
         sampler_group: Group,
         readbacks: dict[str, Readback],
-        builds: dict[str, Path],
+        sampler: Path,
+        top: Path,
         hz: int,
         sink: Sink,
         stop: StopFlag,
     ) -> None:
-        self._jobs, self._groups, self._readbacks = jobs, groups, readbacks
-        self._sampler_group, self._builds, self._hz = sampler_group, builds, hz
+        self._crew, self._groups, self._readbacks = crew, groups, readbacks
+        self._sampler_group, self._program, self._hz = sampler_group, sampler, hz
+        self._top = top
         self._sink, self._stop = sink, stop
         self._selector = selectors.DefaultSelector()
-        self._workloads: dict[str, Workload] = {}
         self._sampler: Child | None = None
         self._closing = False
         self._looked_us = 0
@@ -79,14 +81,23 @@ class Measurement:
             self._selector.close()
 
     def _do(self, step: Step) -> None:
-        for name in step.start or ():
-            self._start_workload(name)
+        if step.start is not None:
+            self._start(step.start)
         if step.wait is not None:
             end_us = now_us() + step.wait_us
             self._until(lambda: now_us() >= end_us)
         if step.measure is not None:
-            workload = self._workloads[step.measure]
-            self._until(lambda: workload.child.ended)
+            measured = step.measure
+            self._until(lambda: self._crew.done(measured))
+
+    def _start(self, names: tuple[str, ...]) -> None:
+        """All at once, but a load once its server listens; then wait until they are up."""
+        for name in names:
+            for server in self._crew.calls(name):
+                self._until(partial(self._crew.started, server))
+            for workload in self._crew.start(name):
+                self._follow(workload.child, workload.take)
+        self._until(lambda: all(self._crew.started(name) for name in names))
 
     def _start_sampler(self) -> None:
         words: list[str] = []
@@ -95,25 +106,12 @@ class Measurement:
         child = Child.start(
             "the sampler",
             self._sampler_group,
-            binary(self._builds, max(self._builds, default="go1.25")),
+            self._program,
             ("sample", "--hz", str(self._hz), *words, "--until-eof"),
         )
         self._sampler = child
         self._sampled_us = now_us()
         self._follow(child, self._feed.take)
-
-    def _start_workload(self, name: str) -> None:
-        job, group = self._jobs[name], self._groups[name]
-        child = Child.start(
-            f"the workload of group {name}",
-            group,
-            binary(self._builds, job.build),
-            job.arguments,
-            job.env,
-        )
-        workload = Workload(job, group, child, self._readbacks[name], self._sink)
-        self._workloads[name] = workload
-        self._follow(child, workload.take)
 
     def _follow(self, child: Child, take: Callable[[bytes], None]) -> None:
         self.children.append(child)
@@ -152,8 +150,9 @@ class Measurement:
             raise Stopped("The run was told to stop.")
         for name, reason in self._feed.gone.items():
             raise self._vanished(name, reason)
-        for workload in self._workloads.values():
-            workload.check()
+        self._crew.check()
+        if (counting_us := self._crew.counting_us) is not None:
+            self._feed.count_from(counting_us)
         self._watch_sampler()
         if now_us() - self._looked_us >= _LOOK_US:
             self._looked_us = now_us()
@@ -185,7 +184,7 @@ class Measurement:
         for name, group in self._groups.items():
             if (missing := gone(group)) is not None:
                 raise self._vanished(name, missing.reason)
-            workload = self._workloads.get(name)
+            workload = self._crew.get(name)
             if workload is not None and (directory := workload.outside()) is not None:
                 raise self._moved(name, directory)
 
@@ -212,12 +211,21 @@ class Measurement:
         )
 
     def _end_workloads(self) -> None:
-        """The measured group is done; what only kept it company is asked to end."""
-        for workload in self._workloads.values():
+        """The measured group is done; what only kept it company is asked to end.
+
+        Whatever calls others goes first, so that it never finds its server gone.
+        """
+        self._dismiss([w for w in self._crew if w.job.command.calls is not None])
+        self._dismiss(list(self._crew))
+        for workload in self._crew:
+            workload.part()
+
+    def _dismiss(self, going: list[Workload]) -> None:
+        for workload in going:
             workload.dismiss()
         self._until(
-            lambda: all(w.child.ended for w in self._workloads.values()),
-            within_us=_START_US,
+            lambda: all(workload.child.ended for workload in going),
+            within_us=max((workload.patience_us for workload in going), default=_START_US),
             what="the other groups to end",
         )
 
@@ -243,8 +251,21 @@ class Measurement:
         self._feed.report()
         for name, group in self._groups.items():
             self._check_limit(name, group)
-        delays = {name: workload.run_delay_us for name, workload in self._workloads.items()}
+            self._note_pauses(name, group)
+        delays = {name: self._crew.run_delay_us(name) for name in self._groups}
         self._sink(ArmFinished(self._feed.totals(delays)))
+
+    def _note_pauses(self, name: str, group: Group) -> None:
+        """A limit above pauses a group without a trace in the group's own counters."""
+        paused_us = self._feed.paused_from_above().get(name)
+        above = tightest(group.cpu.parent, group.version, self._top)
+        if paused_us is None or above is None:
+            return
+        text = (
+            f"The group {name} was paused for {paused_us / 1000:.1f} ms (summed over CPUs) by the "
+            f"limit of its ancestor {above[2]}; its own throttling counters did not move."
+        )
+        self._sink(Note(text, "warning"))
 
     def _check_limit(self, name: str, group: Group) -> None:
         """A period timer that overruns makes the kernel scale quota and period up by itself."""

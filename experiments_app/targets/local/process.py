@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from experiments_app.core.errors import TargetError
+from experiments_app.targets.local.cpus import cpu_list
 from experiments_app.targets.local.files import in_words
 from experiments_app.targets.local.place import Group
 
@@ -82,14 +83,16 @@ class Child:
         program: Path,
         arguments: Sequence[str],
         env: Mapping[str, str] | None = None,
+        cpus: Sequence[int] | None = None,
     ) -> Child:
-        """Start `program` so that it is in the group from its first instruction.
+        """Start `program` so that it is in the group, and on `cpus`, from its first instruction.
 
         It inherits nothing of our environment that could change what it measures. Its stdin
         is a pipe that we hold: when we die, however, it reads the end of it and stops.
         """
         joins = [word for path in group.procs for word in ("--join", str(path))]
-        command = [str(program), "exec", *joins, "--", str(program), *arguments]
+        pin = ["--cpus", cpu_list(cpus)] if cpus is not None else []
+        command = [str(program), "exec", *joins, *pin, "--", str(program), *arguments]
         try:
             process = subprocess.Popen(
                 command,

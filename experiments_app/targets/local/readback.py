@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-import os
-import sys
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 
 from experiments_app.core.errors import ReadbackMismatch
 from experiments_app.core.records import Limits, Readback, Tree
 from experiments_app.core.weights import weight_linear
-from experiments_app.targets.local.files import read_text
+from experiments_app.targets.local.cpus import usable
 from experiments_app.targets.local.groups import lineage, read_level, tightest
 from experiments_app.targets.local.place import Group
 
 
-def read_back(name: str, group: Group, asked: Limits, top: Path) -> Readback:
-    """Compare a group with its arm. Raises ReadbackMismatch naming file, asked and found."""
+def read_back(
+    name: str,
+    group: Group,
+    asked: Limits,
+    top: Path,
+    *,
+    weigh: Callable[[int], int] = weight_linear,
+    pinned: Sequence[int] | None = None,
+) -> Readback:
+    """Compare a group with its arm. Raises ReadbackMismatch naming file, asked and found.
+
+    `pinned`: the CPUs that its programs are kept on; None is all that they could use.
+    """
     level = read_level(group.cpu, group.version)
     v1 = group.version == 1
     quota_file = "cpu.cfs_quota_us" if v1 else "cpu.max"
@@ -28,7 +38,7 @@ def read_back(name: str, group: Group, asked: Limits, top: Path) -> Readback:
     if asked.shares is not None and v1:
         _same(group.cpu / "cpu.shares", "shares", asked.shares, level.shares)
     elif asked.shares is not None:
-        _same(group.cpu / "cpu.weight", "weight", weight_linear(asked.shares), level.weight)
+        _same(group.cpu / "cpu.weight", "weight", weigh(asked.shares), level.weight)
     found = Limits(
         quota_us=level.quota_us,
         period_us=level.period_us or asked.period_us,
@@ -36,7 +46,7 @@ def read_back(name: str, group: Group, asked: Limits, top: Path) -> Readback:
         shares=asked.shares if asked.shares is not None else level.shares,
     )
     effective = tightest(group.cpu, group.version, top)
-    cpus = cpus_seen(group, top)
+    cpus = len(pinned if pinned is not None else usable(lineage(group.cpu, top)))
     return Readback(
         group=name,
         asked=asked,
@@ -53,28 +63,6 @@ def tree(name: str, group: Group, top: Path) -> Tree:
     """Every level from the visible top down to the group."""
     levels = reversed(lineage(group.cpu, top))
     return Tree(name, tuple(read_level(level, group.version) for level in levels))
-
-
-def cpus_seen(group: Group, top: Path) -> int:
-    """CPUs that a process in the group can use: our affinity, which it inherits, and cpuset."""
-    if sys.platform != "linux":
-        return os.cpu_count() or 1
-    affinity = os.sched_getaffinity(0)
-    for level in lineage(group.cpu, top):
-        text = read_text(level / "cpuset.cpus.effective")
-        if text:
-            return len(affinity & parse_cpu_list(text)) or len(affinity)
-    return len(affinity)
-
-
-def parse_cpu_list(text: str) -> set[int]:
-    """The kernel's list form, "0-3,8": ranges are inclusive; what is no number is left out."""
-    cpus: set[int] = set()
-    for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        if first.isdigit() and (last.isdigit() or not dash):
-            cpus.update(range(int(first), int(last if dash else first) + 1))
-    return cpus
 
 
 def _same(path: Path, what: str, asked: int | None, found: int | None) -> None:

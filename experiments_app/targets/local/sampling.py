@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from experiments_app.core.cpustat import Reading, Version, delta
 from experiments_app.core.records import (
     Counters,
@@ -15,19 +17,22 @@ from experiments_app.targets.local.translate import (
     BadLine,
     Line,
     Sequence,
+    local_pauses,
     optional,
     readings,
 )
 
 _BATCH_US = 40_000
 _BATCH = 3
+_RECENT = 50
+_RECENT_S = 2
 
 
 class SampleFeed:
     """Takes the sampler's lines and hands on every sample exactly once, in order.
 
     The totals are the last sample less the first, of those that were handed on: so the
-    differences of the samples add up to them.
+    differences of the samples add up to them. `count_from` moves their beginning.
     """
 
     def __init__(
@@ -40,6 +45,14 @@ class SampleFeed:
         self._batches: dict[str, list[Sample]] = {name: [] for name in generations}
         self.first: dict[str, Reading] = {}
         self.last: dict[str, Reading] = {}
+        # The instant to count from may be told when later samples are here already.
+        self._recent: dict[str, deque[Reading]] = {
+            name: deque(maxlen=max(_RECENT, hz * _RECENT_S)) for name in generations
+        }
+        self._from_us: int | None = None
+        self._base: dict[str, Reading] = {}
+        self._paused_first: dict[str, int] = {}
+        self._paused_last: dict[str, int] = {}
         self.gone: dict[str, str] = {}
         self.sequence = Sequence("the sampler")
         self.lines = 0
@@ -75,6 +88,8 @@ class SampleFeed:
                     self.garbled += reading.stat.usage_us is None
                     if name in self._generations:
                         self._keep(name, reading)
+                self._paused_last |= (paused := local_pauses(line))
+                self._paused_first = paused | self._paused_first
             case "gone":
                 self.gone[str(line.get("g"))] = str(line.get("reason") or "")
 
@@ -84,10 +99,24 @@ class SampleFeed:
             raise BadLine("its time is not after the one before")
         self.first.setdefault(name, reading)
         self.last[name] = reading
+        self._recent[name].append(reading)
+        if self._from_us is not None and reading.mono_us >= self._from_us:
+            self._base.setdefault(name, reading)
         batch = self._batches[name]
         batch.append(reading.sample())
         if len(batch) >= self._size:
             self._hand_on(name)
+
+    def count_from(self, mono_us: int) -> None:
+        """Totals begin at the first sample at or after this instant, of several the last."""
+        if self._from_us is not None and mono_us <= self._from_us:
+            return
+        self._from_us = mono_us
+        self._base = {
+            name: reading
+            for name, recent in self._recent.items()
+            if (reading := next((r for r in recent if r.mono_us >= mono_us), None)) is not None
+        }
 
     def due_us(self, now_us: int) -> int:
         """How long the oldest unsent sample may still wait."""
@@ -110,7 +139,21 @@ class SampleFeed:
         )
 
     def _total(self, name: str) -> Counters:
-        return delta(self.first[name], self.last[name])
+        return delta(self._base.get(name, self.first[name]), self.last[name])
+
+    def paused_from_above(self) -> dict[str, int]:
+        """Groups whose own pause stayed flat while something above paused them, and how long.
+
+        us, summed over CPUs; over everything that was sampled.
+        """
+        found: dict[str, int] = {}
+        for name, last_us in self._paused_last.items():
+            paused_us = last_us - self._paused_first[name]
+            if name in self.first and paused_us > 0:
+                own = delta(self.first[name], self.last[name]).throttled_us
+                if not own:
+                    found[name] = paused_us
+        return found
 
     def report(self) -> None:
         """Say what was not sampled, when something was not."""

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 
 from experiments_app.core.cpustat import CpuStat, Reading, Version
-from experiments_app.core.records import Counters, Hello, Round, RoundSettled
+from experiments_app.core.latencies import BadHistogram, decode
+from experiments_app.core.records import Answers, Counters, Hello, Measure, Round, RoundSettled
 
 _COUNTERS = ("usage_us", "nr_periods", "nr_throttled", "throttled_us", "nr_bursts", "burst_us")
 _ENVELOPE = frozenset({"n", "type", "mono_us", "unix_us"})
+
+_MEASURE = re.compile(r"[a-z][a-z0-9_]{0,40}_us")
+_MEASURE_KEYS = frozenset({"n", "max", "errors", "hdr"})
 
 Line = dict[str, object]
 
@@ -47,6 +52,22 @@ def optional(line: Line, key: str) -> int | None:
     return value
 
 
+def count(line: Line, key: str) -> int:
+    """A whole number that must be there and not below 0. Raises BadLine."""
+    value = integer(line, key)
+    if value < 0:
+        raise BadLine(f"{key} is below 0")
+    return value
+
+
+def text(line: Line, key: str) -> str:
+    """A text that must be there. Raises BadLine."""
+    value = line.get(key)
+    if not isinstance(value, str):
+        raise BadLine(f"{key} is no text")
+    return value
+
+
 def hello(group: str, line: Line, unix_us: int) -> Hello:
     """`unix_us` stands in where the line has no wall clock of its own."""
     own = optional(line, "unix_us")
@@ -63,7 +84,60 @@ def round_(group: str, line: Line) -> Round:
         counters=counters(line),
         run_delay_us=optional(line, "run_delay_us"),
         late_us=optional(line, "late_us"),
+        measures=measures(line),
+        facts=_facts(line),
+        servers=_servers(line),
     )
+
+
+def measures(line: Line) -> tuple[Measure, ...]:
+    """The latencies of a line, by name; none where it has none. Raises BadLine."""
+    return tuple(
+        _measure(name, entry)
+        for found in _objects(line, "measures")
+        for name, entry in found.items()
+    )
+
+
+def _measure(name: str, entry: object) -> Measure:
+    if not _MEASURE.fullmatch(name):
+        raise BadLine(f"{name[:50]!r} is no name of a measure")
+    if not isinstance(entry, dict) or entry.keys() != _MEASURE_KEYS:
+        raise BadLine(f"{name} is not n, max, errors and hdr")
+    errors = next(iter(_objects(entry, "errors")), {})
+    histogram, n, largest = text(entry, "hdr"), count(entry, "n"), optional(entry, "max")
+    try:
+        total = sum(times for _, times in decode(histogram))
+    except BadHistogram as error:
+        raise BadLine(f"the histogram of {name}: {error}") from error
+    if total != n or (largest is None) != (n == 0):
+        raise BadLine(f"{name} says n = {n}, max = {largest}, but its histogram has {total}")
+    return Measure(name, histogram, largest, {kind: count(errors, kind) for kind in errors})
+
+
+def _facts(line: Line) -> dict[str, int]:
+    """Whole numbers by name; null was not measured and is left out."""
+    facts = next(iter(_objects(line, "facts")), {})
+    return {key: count(facts, key) for key, value in facts.items() if value is not None}
+
+
+def _servers(line: Line) -> dict[str, Answers]:
+    found = {}
+    for servers in _objects(line, "servers"):
+        for name in servers:
+            for entry in _objects(servers, name):
+                found[name] = Answers(count(entry, "responses"), count(entry, "connections"))
+    return found
+
+
+def _objects(line: Line, key: str) -> tuple[Line, ...]:
+    """The object under a key, none when it is absent or null. Raises BadLine."""
+    value = line.get(key)
+    if value is None:
+        return ()
+    if not isinstance(value, dict):
+        raise BadLine(f"{key} is not an object")
+    return (value,)
 
 
 def settled(group: str, line: Line) -> RoundSettled:
@@ -93,6 +167,21 @@ def readings(
             raise BadLine("a group has no name")
         found.append((name, Reading(t_us, _stat(entry, version), generations.get(name))))
     return tuple(found)
+
+
+def local_pauses(line: Line) -> dict[str, int]:
+    """From a samples line, by group: how long its tasks were paused by whatever limit, us.
+
+    Missing where the kernel does not say (before 6.6). Raises BadLine.
+    """
+    groups = line.get("groups")
+    found = {}
+    for entry in groups if isinstance(groups, list) else ():
+        if isinstance(entry, dict) and isinstance(name := entry.get("g"), str):
+            paused_us = optional(entry, "local_throttled_us")
+            if paused_us is not None:
+                found[name] = paused_us
+    return found
 
 
 def _stat(entry: Line, version: Version) -> CpuStat:
