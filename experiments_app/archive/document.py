@@ -14,12 +14,11 @@ from datetime import datetime
 from typing import Any
 
 from experiments_app.archive.summary import ArmSummary, Figures, RepeatSummary, arm_summaries
+from experiments_app.archive.tally import COUNTER_FIELDS
 from experiments_app.core.instants import iso
-from experiments_app.core.records import Counters
 from experiments_app.models import Repeat, Round, Run
 
 FORMAT = "throttle-lab.run/1"
-COUNTER_FIELDS = (*Counters.__slots__, "run_delay_us")
 _PLAIN = ("n", "start_us", "wall_us", "late_us", *COUNTER_FIELDS)
 _SETTLED = tuple(f"settled_{name}" for name in COUNTER_FIELDS)
 
@@ -59,6 +58,7 @@ def _run(run: Run) -> Json:
         "experiment": run.experiment,
         "title": run.title,
         "catalogue_version": run.catalogue_version,
+        "own_version": run.own_version,
         "target": run.target,
         "target_kind": run.target_kind,
         "machine": run.machine,
@@ -121,7 +121,7 @@ def _repeat(repeat: Repeat, summary: RepeatSummary, rounds: list[Json]) -> Json:
 
 
 def _groups(repeat: Repeat, summary: RepeatSummary) -> list[Json]:
-    """What is known of each group; a group that is only in the kernel's answers is one too."""
+    """What is known of each unit; one that is only in the kernel's answers is one too."""
     readback = {str(entry["group"]): entry for entry in repeat.readback or ()}
     tree = {str(entry["group"]): entry["levels"] for entry in repeat.tree or ()}
     figures = {group.name: figures_json(group.summary) for group in summary.groups}
@@ -160,14 +160,13 @@ def _rounds(run: Run) -> dict[int, list[Json]]:
     rows = (
         Round.objects.filter(run_id=run.pk)
         .order_by("repeat_id", "start_us", "group", "n")
-        .values_list("repeat_id", "group", "settled_seq", *_PLAIN, *_SETTLED)
+        .values_list("repeat_id", "group", "settled_seq", "detail", *_PLAIN, *_SETTLED)
     )
-    for repeat, group, settled_seq, *values in rows.iterator(chunk_size=5000):
+    for repeat, group, settled_seq, detail, *values in rows.iterator(chunk_size=5000):
         plain = dict(zip(_PLAIN, values, strict=False))
         settled = dict(zip(COUNTER_FIELDS, values[len(_PLAIN) :], strict=True))
-        found[repeat].append(
-            {"group": group, **plain, "settled": None if settled_seq is None else settled}
-        )
+        entry = {"group": group, **plain, "settled": None if settled_seq is None else settled}
+        found[repeat].append(entry | (detail or {}))
     return found
 
 

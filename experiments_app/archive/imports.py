@@ -6,7 +6,6 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from experiments_app.archive.errors import AlreadyHere, DocumentError
 from experiments_app.archive.incoming import Incoming, read_file
@@ -58,6 +57,7 @@ def _store(incoming: Incoming, user: User | None, who: str) -> Run:
         spec=incoming.spec,
         plan=incoming.plan,
         catalogue_version=shape.catalogue_version,
+        own_version=shape.own_version,
         target=shape.target,
         target_kind=shape.target_kind,
         machine=shape.machine,
@@ -74,8 +74,6 @@ def _store(incoming: Incoming, user: User | None, who: str) -> Run:
         launched_by=user,
         launched_who=who[:150],
         imported=True,
-        # Nothing of it is on any target of this lab.
-        swept_at=timezone.now(),
     )
     repeats = Repeat.objects.bulk_create(
         _repeat(run, arm, document.arms[arm].name, repeat) for arm, repeat in document.repeats

@@ -12,18 +12,12 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from experiments_app.archive.document import COUNTER_FIELDS
+from experiments_app.archive.details import point_of
 from experiments_app.archive.incoming import Incoming
+from experiments_app.archive.round_schema import CountersShape, RoundShape
 from experiments_app.archive.samples import Piece
-from experiments_app.archive.schema import (
-    CountersShape,
-    LogLine,
-    NoteLine,
-    RepeatLine,
-    RepeatShape,
-    RoundShape,
-    RunLine,
-)
+from experiments_app.archive.schema import LogLine, NoteLine, RepeatLine, RepeatShape, RunLine
+from experiments_app.archive.tally import COUNTER_FIELDS
 from experiments_app.core.instants import milliseconds
 from experiments_app.models import (
     END_STATES,
@@ -144,6 +138,7 @@ class Rebuilder:
                 self._event(EventKind.TOTALS, shape.finished_at or at, body)
 
     def _round(self, repeat: Repeat, entry: RoundShape, at: datetime) -> None:
+        detail = entry.detail
         row = Round(
             run=self._run,
             repeat=repeat,
@@ -153,6 +148,8 @@ class Rebuilder:
             start_us=entry.start_us,
             wall_us=entry.wall_us,
             late_us=entry.late_us,
+            point_us=point_of(detail),
+            detail=detail,
             **counters(entry),
         )
         if entry.settled is not None:

@@ -9,22 +9,23 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
+from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
+from experiments_app.archive.round_schema import (
+    CountersShape,
+    Name,
+    RoundShape,
+    Shape,
+    Small,
+    Text,
+    Unit,
+    Us,
+)
 from experiments_app.core.fields import refuse
 from experiments_app.core.instants import parse_iso
 from experiments_app.core.spec_model import MAX_ARMS, MAX_REPEATS, TargetKind
 
-# What a browser reads exactly; also what packed samples may hold.
-LARGEST = 2**53 - 1
-MAX_GROUPS = 100
-MAX_TEXT = 100_000
-
-
-class Shape(BaseModel):
-    """Frozen and strict: no unknown key, no text for a number, no 1 for true."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+MAX_GROUPS = 3_000
 
 
 def _instant(value: object) -> object:
@@ -40,37 +41,10 @@ def _instant(value: object) -> object:
 
 
 Instant = Annotated[datetime, BeforeValidator(_instant)]
-Us = Annotated[int, Field(ge=0, le=LARGEST)]
-Late = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
-Small = Annotated[int, Field(ge=0, le=2**31 - 1)]
-Text = Annotated[str, Field(max_length=MAX_TEXT)]
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$")]
 Long = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,79}$")]
 Code = Annotated[str, Field(max_length=60)]
 Derived = dict[str, JsonValue] | None
 Scalar = bool | int | float | Text | None
-
-
-class CountersShape(Shape):
-    """Counters over a window; null or left out is not measured."""
-
-    window_us: Us
-    usage_us: Us | None = None
-    nr_periods: Us | None = None
-    nr_throttled: Us | None = None
-    throttled_us: Us | None = None
-    nr_bursts: Us | None = None
-    burst_us: Us | None = None
-    run_delay_us: Us | None = None
-
-
-class RoundShape(CountersShape):
-    group: Name
-    n: Small
-    start_us: Us
-    wall_us: Us
-    late_us: Late | None = None
-    settled: CountersShape | None = None
 
 
 class LevelShape(Shape):
@@ -111,7 +85,7 @@ class ClockShape(Shape):
 
 
 class GroupShape(Shape):
-    name: Name
+    name: Unit
     pod: None = None
     node: None = None
     summary: Derived = None
@@ -196,6 +170,7 @@ class RunShape(Shape):
     experiment: Long
     title: Annotated[str, Field(max_length=200)]
     catalogue_version: Annotated[str, Field(max_length=80)] = ""
+    own_version: Small | None = None
     target: Long
     target_kind: Annotated[str, Field(max_length=20)]
     machine: Annotated[str, Field(max_length=120)]
@@ -267,7 +242,7 @@ LogLine = Annotated[RunLine | RepeatLine | NoteLine, Field(discriminator="kind")
 
 class BlockShape(Shape):
     repeat: Small
-    group: Name
+    group: Unit
     t0_us: Us
     t1_us: Us
     count: Annotated[int, Field(ge=1, le=1_000_000)]

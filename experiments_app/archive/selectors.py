@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
+from experiments_app.archive.arms import planned_groups
 from experiments_app.archive.sparks import wall_sparks
 from experiments_app.models import RepeatState, Round, Run, RunStatus
 
@@ -19,7 +20,8 @@ _US = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class ArmCounts:
-    """Rounds of one arm: how many, how many with a counter, how many of these throttled."""
+    """Rounds of an arm's result; rounds of its counted units that have a counter, and those
+    throttled of them."""
 
     rounds: int
     counted: int
@@ -109,7 +111,7 @@ def rows_of(runs: Sequence[Run]) -> list[ArchiveRow]:
     sparks = wall_sparks(runs)
     numbers = [run.pk for run in runs]
     repeats = _repeats(numbers)
-    counts = _counts(numbers)
+    counts = _counts(runs)
     return [_row(run, sparks[run.pk], repeats[run.pk], counts[run.pk]) for run in runs]
 
 
@@ -187,21 +189,29 @@ def _repeats(numbers: Sequence[int]) -> dict[int, tuple[int, int, int]]:
     return found
 
 
-def _counts(numbers: Sequence[int]) -> dict[int, dict[int, ArmCounts]]:
-    """By run and arm: rounds, those with a settled counter, those throttled."""
+def _counts(runs: Sequence[Run]) -> dict[int, dict[int, ArmCounts]]:
+    """By run and arm: rounds of its result; of what is counted, measured and throttled ones."""
     found: dict[int, dict[int, ArmCounts]] = defaultdict(dict)
-    rows: QuerySet[Round, tuple[int, int, int, int, int]] = (
-        Round.objects.filter(run_id__in=numbers)
+    planned = {run.pk: planned_groups(run.plan) for run in runs}
+    rows: QuerySet[Round, tuple[int, int, str, int, int, int]] = (
+        Round.objects.filter(run_id__in=list(planned))
         .order_by()
-        .values_list("run_id", "repeat__arm")
+        .values_list("run_id", "repeat__arm", "group")
         .annotate(
             Count("pk"),
             counted=Count("settled_throttled_us"),
             throttled=Count("pk", filter=Q(settled_throttled_us__gt=0)),
         )
     )
-    for number, arm, rounds, counted, throttled in rows:
-        found[number][arm] = ArmCounts(rounds, counted, throttled)
+    nothing = ArmCounts(0, 0, 0)
+    for number, arm, unit, rounds, counted, throttled in rows:
+        groups, known = planned[number][arm], found[number].get(arm, nothing)
+        of_result, of_counted = unit in groups.results, unit in groups.counted_rounds
+        found[number][arm] = ArmCounts(
+            known.rounds + (rounds if of_result else 0),
+            known.counted + (counted if of_counted else 0),
+            known.throttled + (throttled if of_counted else 0),
+        )
     return found
 
 

@@ -9,13 +9,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal
 
 from experiments_app.archive.arms import ArmGroups, planned_groups
+from experiments_app.archive.details import POINTS, Details, added_up
+from experiments_app.archive.rounds import tallies
 from experiments_app.archive.sparks import wall_spark, wall_sparks
-from experiments_app.archive.tally import COUNTERS, Sums, Tally, add_up
+from experiments_app.archive.tally import COUNTERS, Sums, Tally, add_up, side_by_side
+from experiments_app.core.latencies import LatencySummary
 from experiments_app.core.percentile import Summary, summarise
-from experiments_app.models import Repeat, RepeatState, Round, Run
+from experiments_app.core.workloads import Result
+from experiments_app.models import Repeat, RepeatState, Run
 
 __all__ = [
     "COUNTERS",
@@ -41,10 +46,16 @@ class Figures:
     rounds alone. `window_us` is the sum of those windows. `throttled_us` is CPU time paused,
     summed over CPUs: it can exceed the window. `rounds_throttled` counts the rounds whose
     settled counter shows a throttled period, of `rounds_counted` that have this counter.
-    `avg_cpu_milli` is usage over window in thousandths of a CPU.
+    `avg_cpu_milli` is usage over window in thousandths of a CPU. `wall_us` is empty where a
+    wall is no result. `measures` are latencies (us) over all rounds by name, `facts` whole
+    numbers by name, `servers` who answered a load. `last_reports_milli` is the mean CPU of the
+    last three rounds, where CPU is the result.
     """
 
     wall_us: Summary
+    measures: dict[str, LatencySummary]
+    facts: dict[str, int]
+    servers: dict[str, dict[str, int]]
     rounds: int
     rounds_counted: int
     rounds_throttled: int | None
@@ -57,12 +68,13 @@ class Figures:
     burst_us: int | None
     run_delay_us: int | None
     avg_cpu_milli: int | None
+    last_reports_milli: int | None
     counters_from: Source | None
 
 
 @dataclass(frozen=True, slots=True)
 class GroupSummary:
-    """One group of one repeat."""
+    """One unit of one repeat."""
 
     name: str
     summary: Figures
@@ -70,7 +82,7 @@ class GroupSummary:
 
 @dataclass(frozen=True, slots=True)
 class RepeatSummary:
-    """One repeat: walls of the group that is the result, counters of the measured one."""
+    """One repeat: rounds of the units that are the result, counters of the measured ones."""
 
     id: int
     order: int
@@ -100,43 +112,53 @@ class ArmSummary:
 
 
 def arm_summaries(run: Run) -> list[ArmSummary]:
-    """Every arm of a run in the order of its plan; two queries, whatever the run's size."""
-    repeats: dict[int, list[Repeat]] = defaultdict(list)
-    for repeat in Repeat.objects.filter(run_id=run.pk).order_by("order"):
-        repeats[repeat.arm].append(repeat)
-    tallies = _tallies(run)
+    """Every arm of a run in the order of its plan; three queries at most, whatever its size."""
+    repeats = list(Repeat.objects.filter(run_id=run.pk).order_by("order"))
+    by_arm: dict[int, list[Repeat]] = defaultdict(list)
+    for repeat in repeats:
+        by_arm[repeat.arm].append(repeat)
     groups = planned_groups(run.plan)
+    found = tallies(run, repeats, groups)
     return [
-        _arm(planned, index, groups[index], repeats[index], tallies)
+        _arm(planned, index, groups[index], by_arm[index], found)
         for index, planned in enumerate(run.plan["arms"])
     ]
 
 
 def spark(run: Run) -> list[int | None]:
-    """The median wall of every arm, us; None for an arm without rounds."""
-    return [arm.summary.wall_us.p50 for arm in arm_summaries(run)]
+    """The median of every arm, of its walls or latencies, us; None for an arm without any."""
+    return [_median(arm.summary) for arm in arm_summaries(run)]
+
+
+def _median(figures: Figures) -> int | None:
+    for name in POINTS:
+        if name in figures.measures:
+            return figures.measures[name].p50
+    return figures.wall_us.p50
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What one repeat gives: rounds of the result, rounds and outside totals of a group."""
+    """What one repeat gives: rounds of the result; rounds and outside totals of what counts.
 
-    result: Tally
-    counted: Tally
+    `result` says what the rounds are judged by.
+    """
+
+    result: Result | None
+    rounds: tuple[Tally, ...]
+    counted: tuple[Tally, ...]
     outside: Sums | None
+    inside: Sums | None
+
+    @property
+    def last_reports(self) -> Fraction | None:
+        """Mean CPU of the last rounds, of all units together."""
+        found = [tally.last_reports for tally in self.rounds if tally.count]
+        known = [cpus for cpus in found if cpus is not None]
+        return sum(known, Fraction(0)) if known and len(known) == len(found) else None
 
 
-def _tallies(run: Run) -> dict[tuple[int, str], Tally]:
-    found: dict[tuple[int, str], Tally] = defaultdict(Tally)
-    columns = ("wall_us", "settled_window_us", *(f"settled_{name}" for name in COUNTERS))
-    rows = (
-        Round.objects.filter(run_id=run.pk)
-        .order_by("seq")
-        .values_list("repeat_id", "group", *columns)
-    )
-    for repeat, group, wall_us, window_us, *values in rows.iterator(chunk_size=5000):
-        found[repeat, group].add(wall_us, window_us, tuple(values))
-    return found
+Tallies = Mapping[tuple[int, str], Tally]
 
 
 def _arm(
@@ -144,9 +166,9 @@ def _arm(
     index: int,
     groups: ArmGroups,
     repeats: Sequence[Repeat],
-    tallies: Mapping[tuple[int, str], Tally],
+    found: Tallies,
 ) -> ArmSummary:
-    parts = {repeat.pk: _part(repeat, groups.result, groups.counted, tallies) for repeat in repeats}
+    parts = {repeat.pk: _part(repeat, groups, found) for repeat in repeats}
     done = [repeat for repeat in repeats if repeat.state == RepeatState.DONE]
     used = [parts[repeat.pk] for repeat in done or repeats]
     figures = _figures(used)
@@ -159,17 +181,12 @@ def _arm(
         repeats_done=len(done),
         repeats_failed=sum(repeat.state == RepeatState.FAILED for repeat in repeats),
         summary=figures,
-        repeats=tuple(_repeat(repeat, groups, parts[repeat.pk], tallies) for repeat in repeats),
+        repeats=tuple(_repeat(repeat, groups, parts[repeat.pk], found) for repeat in repeats),
     )
 
 
-def _repeat(
-    repeat: Repeat,
-    groups: ArmGroups,
-    part: _Part,
-    tallies: Mapping[tuple[int, str], Tally],
-) -> RepeatSummary:
-    extra = {group for known, group in tallies if known == repeat.pk} | set(repeat.totals)
+def _repeat(repeat: Repeat, groups: ArmGroups, part: _Part, found: Tallies) -> RepeatSummary:
+    extra = {group for known, group in found if known == repeat.pk} | set(repeat.totals)
     names = (*groups.names, *sorted(extra - set(groups.names)))
     return RepeatSummary(
         id=repeat.pk,
@@ -179,19 +196,29 @@ def _repeat(
         reason=repeat.reason,
         summary=_figures([part]),
         groups=tuple(
-            GroupSummary(name, _figures([_part(repeat, name, name, tallies)])) for name in names
+            GroupSummary(name, _figures([_part(repeat, _alone(name, groups), found)]))
+            for name in names
         ),
     )
 
 
-def _part(
-    repeat: Repeat, result: str, counted: str, tallies: Mapping[tuple[int, str], Tally]
-) -> _Part:
+def _alone(name: str, groups: ArmGroups) -> ArmGroups:
+    """One unit by itself. The whole of a pod has no rounds, and one unknown only walls."""
+    return ArmGroups((name,), (name,), (name,), (name,), groups.own.get(name, "wall_us"))
+
+
+def _part(repeat: Repeat, groups: ArmGroups, found: Tallies) -> _Part:
     nothing = Tally()
+
+    def of(names: Sequence[str]) -> tuple[Tally, ...]:
+        return tuple(found.get((repeat.pk, name), nothing) for name in names)
+
     return _Part(
-        tallies.get((repeat.pk, result), nothing),
-        tallies.get((repeat.pk, counted), nothing),
-        _outside(repeat.totals.get(counted)),
+        result=groups.result,
+        rounds=of(groups.results),
+        counted=of(groups.counted_rounds),
+        outside=side_by_side(_outside(repeat.totals.get(name)) for name in groups.counted),
+        inside=side_by_side(tally.sums for tally in of(groups.counted)),
     )
 
 
@@ -205,24 +232,45 @@ def _outside(totals: Mapping[str, Any] | None) -> Sums | None:
 
 def _figures(parts: Sequence[_Part]) -> Figures:
     sums, source = _choose(parts)
-    throttled = [count for part in parts for count in part.counted.throttled]
-    walls = [wall for part in parts for wall in part.result.walls]
+    throttled = [count for part in parts for tally in part.counted for count in tally.throttled]
+    rounds = [(part.result, tally) for part in parts for tally in part.rounds]
+    walls = [wall for result, tally in rounds if result == "wall_us" for wall in tally.walls]
     values = dict(zip(COUNTERS, sums.values, strict=True)) if sums else {}
+    details = added_up(tally.details for _, tally in rounds)
     return Figures(
         wall_us=summarise(walls),
-        rounds=len(walls),
+        measures=details.measures,
+        facts=_facts(details, parts),
+        servers=details.servers,
+        rounds=sum(tally.count for _, tally in rounds),
         rounds_counted=len(throttled),
         rounds_throttled=sum(count > 0 for count in throttled) if throttled else None,
         window_us=sums.window_us if sums else None,
         **{name: values.get(name) for name in COUNTERS},
         avg_cpu_milli=_milli(values.get("usage_us"), sums.window_us if sums else 0),
+        last_reports_milli=_last_reports(parts),
         counters_from=source,
     )
 
 
+def _facts(details: Details, parts: Sequence[_Part]) -> dict[str, int]:
+    """Facts of the result's rounds, and what only the counted units (a load's server) tell."""
+    counted = added_up(
+        tally.details for part in parts for tally in part.counted if tally not in part.rounds
+    )
+    return counted.facts | details.facts
+
+
+def _last_reports(parts: Sequence[_Part]) -> int | None:
+    """The mean over the repeats that have any, in thousandths of a CPU."""
+    found = [part.last_reports for part in parts if part.result == "cpu"]
+    known = [cpus for cpus in found if cpus is not None]
+    return int(sum(known) * 1000 / len(known) + Fraction(1, 2)) if known else None
+
+
 def _choose(parts: Sequence[_Part]) -> tuple[Sums | None, Source | None]:
     """From outside where every part has that, else over the rounds; never a mixture."""
-    pairs = [(part.outside, part.counted.sums) for part in parts]
+    pairs = [(part.outside, part.inside) for part in parts]
     measured = [pair for pair in pairs if pair != (None, None)]
     outside = [sums for sums, _ in measured if sums]
     rounds = [sums for _, sums in measured if sums]

@@ -1,14 +1,18 @@
-"""A run as CSV: a line a repeat, or a line a round. Empty is "not measured"."""
+"""A run as CSV: a line a repeat, or a line a round. Empty is "not measured".
+
+A run with latencies has columns for each name of them, after the others: work_us gives
+work_p50_us ... work_max_us, work_n (answered) and work_errors (failed, of every kind).
+"""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
-from experiments_app.archive.document import COUNTER_FIELDS
 from experiments_app.archive.summary import (
     COUNTERS,
     ArmSummary,
@@ -16,6 +20,7 @@ from experiments_app.archive.summary import (
     RepeatSummary,
     arm_summaries,
 )
+from experiments_app.archive.tally import COUNTER_FIELDS
 from experiments_app.core.instants import iso
 from experiments_app.models import Repeat, Round, Run
 
@@ -44,6 +49,7 @@ REPEAT_COLUMNS = (
     "window_us",
     *COUNTERS,
     "avg_cpu_milli",
+    "last_reports_milli",
 )
 ROUND_COLUMNS = (
     "run",
@@ -57,29 +63,35 @@ ROUND_COLUMNS = (
     *COUNTER_FIELDS,
     *(f"settled_{name}" for name in COUNTER_FIELDS),
 )
+LATENCY_FIGURES = ("p50", "p90", "p99", "p999", "max")
 
 
 def repeats_csv(run: Run) -> Iterator[str]:
     """Header and a line a repeat, in the order of the run. Text is safe in a spreadsheet."""
-    yield _line(REPEAT_COLUMNS)
+    pairs = [(arm, repeat) for arm in arm_summaries(run) for repeat in arm.repeats]
+    names = sorted({name for _, repeat in pairs for name in repeat.summary.measures})
+    yield _line((*REPEAT_COLUMNS, *_latency_columns(names)))
     times = {
         pk: (started, finished)
         for pk, started, finished in Repeat.objects.filter(run_id=run.pk).values_list(
             "pk", "started_at", "finished_at"
         )
     }
-    pairs = [(arm, repeat) for arm in arm_summaries(run) for repeat in arm.repeats]
     for arm, repeat in sorted(pairs, key=lambda pair: pair[1].order):
-        yield _line(_repeat(run, arm, repeat, *times.get(repeat.id, (None, None))))
+        measures = {name: asdict(found) for name, found in repeat.summary.measures.items()}
+        cells = _repeat(run, arm, repeat, *times.get(repeat.id, (None, None)))
+        yield _line((*cells, *_latencies(measures, names)))
 
 
 def rounds_csv(run: Run) -> Iterator[str]:
     """Header and a line a round, by repeat in the order of the run; read as it is asked for."""
-    yield _line(ROUND_COLUMNS)
+    names = _names(run)
+    yield _line((*ROUND_COLUMNS, *_latency_columns(names)))
     rows = (
         Round.objects.filter(run_id=run.pk)
         .order_by("repeat__order", "start_us", "group", "n")
         .values_list(
+            "detail",
             "repeat__arm_name",
             "repeat__n",
             "group",
@@ -91,8 +103,36 @@ def rounds_csv(run: Run) -> Iterator[str]:
             *(f"settled_{name}" for name in COUNTER_FIELDS),
         )
     )
-    for row in rows.iterator(chunk_size=2000):
-        yield _line((run.number, *row))
+    for detail, *row in rows.iterator(chunk_size=2000):
+        told: Mapping[str, Any] = detail or {}
+        yield _line((run.number, *row, *_latencies(told.get("measures", {}), names)))
+
+
+def _names(run: Run) -> list[str]:
+    """The names of all latencies that any round of the run has."""
+    details = Round.objects.filter(run_id=run.pk, detail__isnull=False)
+    found: set[str] = set()
+    for detail in details.order_by().values_list("detail", flat=True).iterator(chunk_size=2000):
+        found.update((detail or {}).get("measures", {}))
+    return sorted(found)
+
+
+def _latency_columns(names: Sequence[str]) -> Iterator[str]:
+    for name in names:
+        what = name.removesuffix("_us")
+        yield from (f"{what}_{figure}_us" for figure in LATENCY_FIGURES)
+        yield from (f"{what}_n", f"{what}_errors")
+
+
+def _latencies(measures: Mapping[str, Any], names: Sequence[str]) -> Iterator[Cell]:
+    """The cells of `_latency_columns`; empty where the round or the repeat has none."""
+    for name in names:
+        measure = measures.get(name)
+        if measure is None:
+            yield from [None] * (len(LATENCY_FIGURES) + 2)
+            continue
+        yield from (measure[figure] for figure in LATENCY_FIGURES)
+        yield from (measure["n"], sum(measure["errors"].values()))
 
 
 def _repeat(
@@ -111,7 +151,7 @@ def _repeat(
     yield from (figures.rounds_throttled, figures.rounds_counted, figures.counters_from)
     yield figures.window_us
     yield from (values[name] for name in COUNTERS)
-    yield figures.avg_cpu_milli
+    yield from (figures.avg_cpu_milli, figures.last_reports_milli)
 
 
 def _line(cells: Iterable[Cell]) -> str:

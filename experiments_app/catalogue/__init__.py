@@ -12,6 +12,7 @@ from experiments_app.catalogue.figures import (
     Figure,
     Published,
     PublishedArm,
+    PublishedRepeat,
     SeriesRow,
     load_published,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "Figure",
     "Published",
     "PublishedArm",
+    "PublishedRepeat",
     "SeriesRow",
     "Spec",
     "entries",

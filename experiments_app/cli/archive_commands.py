@@ -15,7 +15,7 @@ from experiments_app.archive.exports import export_json, export_zip
 from experiments_app.archive.imports import import_run
 from experiments_app.archive.tables import repeats_csv, rounds_csv
 from experiments_app.cli import common
-from experiments_app.cli.follow import print_summary
+from experiments_app.cli.summary_tables import print_summary
 from experiments_app.core.errors import LabError
 from experiments_app.models import Run
 

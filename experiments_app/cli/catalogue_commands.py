@@ -7,14 +7,25 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from experiments_app import catalogue
 from experiments_app.cli import common
 from experiments_app.cli.checks import checks
+from experiments_app.cli.own_commands import brief as brief_of_own
+from experiments_app.cli.own_commands import (
+    find_named,
+    keep_spec,
+    own_briefs,
+    print_own,
+    print_versions,
+)
+from experiments_app.cli.run_command import load_file
 from experiments_app.cli.text import time_text
 from experiments_app.core.plan import make_plan
 from experiments_app.core.spec import Spec, dump_spec, dump_toml
 from experiments_app.runs import wiring
+from experiments_app.web.arm_table import Cell, arm_table
 
 
 def register(app: typer.Typer) -> None:
@@ -26,11 +37,21 @@ def experiments(
     name: Annotated[str | None, typer.Argument()] = None,
     json_: Annotated[bool, typer.Option("--json")] = False,
     toml: Annotated[bool, typer.Option("--toml", help="the spec as a file to start from")] = False,
+    keep: Annotated[
+        str | None, typer.Option("--keep", metavar="FILE", help="keep a TOML file as an own one")
+    ] = None,
 ) -> int:
-    """The catalogue, or one experiment of it."""
+    """The catalogue and own experiments, or one of them."""
+    if keep is not None:
+        if name is not None or toml:
+            raise common.UsageError(
+                "--keep takes its name from the file.", remedy="Give only --keep FILE."
+            )
+        keep_spec(load_file(keep), json_=json_)
+        return 0
     if name is None:
         return _all(json_)
-    spec = catalogue.find(name)
+    spec = find_named(name)
     if toml:
         print(dump_toml(spec), end="")
     elif json_:
@@ -41,9 +62,10 @@ def experiments(
 
 
 def _all(json_: bool) -> int:
-    entries = catalogue.entries()
+    entries, own = catalogue.entries(), own_briefs()
     if json_:
-        common.print_json([_brief(spec) for spec in entries])
+        briefs = [_brief(spec) for spec in entries]
+        common.print_json(briefs + [_brief(each.spec) | brief_of_own(each) for each in own])
         return 0
     console = Console()
     for spec in entries:
@@ -56,6 +78,7 @@ def _all(json_: bool) -> int:
             f"targets: {', '.join(spec.targets)}",
             highlight=False,
         )
+    print_own(own)
     return 0
 
 
@@ -74,13 +97,27 @@ def _brief(spec: Spec) -> dict[str, Any]:
 
 def _one(spec: Spec) -> None:
     console = Console()
-    console.print(f"[bold]{spec.title}[/bold] ({spec.name})\n{spec.question}\n", highlight=False)
-    for arm in spec.arms:
-        console.print(f"  {arm.name}: {arm.label or arm.name}", highlight=False)
+    # People write these texts: what looks like markup in them is not.
+    heading, question = escape(spec.heading), escape(spec.question)
+    console.print(f"[bold]{heading}[/bold] ({spec.name})\n{question}\n", highlight=False)
+    for arm in arm_table(spec).arms:
+        console.print(f"  {arm.name}: {escape(arm.label)}", highlight=False)
+        for line in arm.lines:
+            settings = ", ".join(_said(cell) for cell in line.cells if cell.text not in {"–", ""})
+            console.print(f"      {line.unit}: {escape(settings)}", highlight=False)
     for title, texts in (("Shows", spec.shows), ("Does not show", spec.does_not_show)):
         for text in texts:
-            console.print(f"{title}: {text}", highlight=False)
+            console.print(f"{title}: {escape(text)}", highlight=False)
+    print_versions(spec.name)
     console.print(f"\nRun it: ./lab run {spec.name} --target local", highlight=False)
+
+
+def _said(cell: Cell) -> str:
+    """A setting of a container in words, without the column's title where it says itself."""
+    under = f" {cell.sub}" if cell.sub else ""
+    if cell.key in {"work", "env"} or cell.text == "no limit":
+        return cell.text
+    return f"{cell.title} {cell.text}{under}"
 
 
 def doctor(json_: Annotated[bool, typer.Option("--json")] = False) -> int:

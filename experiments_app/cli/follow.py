@@ -8,16 +8,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.db import connection
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
-from experiments_app.archive.summary import arm_summaries
+from experiments_app.archive.arms import planned_groups
 from experiments_app.cli.common import say
-from experiments_app.cli.text import count, cpu_time, time_text
-from experiments_app.core.plan import Plan
+from experiments_app.cli.text import cpu_time, cpus, latency, time_text
+from experiments_app.core.workloads import Result
 from experiments_app.live.replay import position, rows_between
-from experiments_app.models import Run, RunStatus
+from experiments_app.models import Run
 
 LOOK_EVERY = 0.2
 
@@ -28,10 +25,11 @@ class Follower:
     def __init__(self, number: int) -> None:
         self._number = number
         self._last = 0
-        self._arms = {
-            repeat.pk: (repeat.arm_name, repeat.n)
-            for repeat in Run.objects.get(number=number).repeats.all()
-        }
+        run = Run.objects.get(number=number)
+        repeats = list(run.repeats.all())
+        groups = planned_groups(run.plan)
+        self._arms = {repeat.pk: (repeat.arm_name, repeat.n) for repeat in repeats}
+        self._groups = {repeat.pk: groups[repeat.arm] for repeat in repeats}
 
     def look(self) -> bool:
         """Print what is new; True once the run has ended and everything was printed."""
@@ -76,52 +74,29 @@ class Follower:
             case "note":
                 return f"{where}: {row['text']}"
             case "round":
-                throttled = row["throttled_us"]
-                return f"{where}: round {row['n']} took {time_text(row['wall_us'])}" + (
-                    f", paused {cpu_time(throttled)} so far" if throttled else ""
-                )
+                groups = self._groups[row["repeat"]]
+                if row["group"] not in groups.results:
+                    return ""
+                text = _round_text(groups.result, row)
+                unit = f" {row['group']}" if len(groups.results) > 1 else ""
+                return f"{where}{unit}: {text}" if text else ""
         return ""
 
 
-def print_summary(run: Run) -> None:
-    """A finished run as a table: each arm's walls and counters, with units."""
-    console = Console()
-    title = f"run {run.number}: {run.title} on {run.target}"
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1))
-    table.add_column("arm")
-    for name in (
-        "wall\np50",
-        "wall\np95",
-        "wall\nmax",
-        "throttled\nperiods",
-        "throttled\ntime",
-        "CPU\nused",
-    ):
-        table.add_column(name, justify="right", no_wrap=True)
-    limits = [arm.measured.containers[0].limits.quota_us for arm in Plan.from_dict(run.plan).arms]
-    for arm in arm_summaries(run):
-        summary = arm.summary
-        # Without a limit the kernel counts no periods: its zeros would say "never throttled".
-        limited = limits[arm.index] is not None
-        periods = f"{count(summary.nr_throttled)} of {count(summary.nr_periods)}"
-        table.add_row(
-            arm.label,
-            time_text(summary.wall_us.p50),
-            time_text(summary.wall_us.p95),
-            time_text(summary.wall_us.max),
-            periods if limited else "no limit",
-            cpu_time(summary.throttled_us) if limited else "no limit",
-            cpu_time(summary.usage_us),
-        )
-    console.print(table)
-    partly = run.status == RunStatus.FINISHED and run.failed_repeats
-    state = "finished with failures" if partly else run.status
-    words = f"{run.reason} {run.remedy}".strip()
-    already = words.lower().startswith(state)
-    console.print(words if already else f"{state}. {words}".strip(), highlight=False)
-    if run.status == RunStatus.FINISHED:
-        console.print(
-            "Throttled time is CPU time paused, summed over CPUs: never a share of the wall "
-            "time. n/m: not measured; p95 needs 20 rounds.",
-            style="dim",
-        )
+def _round_text(result: Result | None, row: dict[str, Any]) -> str:
+    """A round of an arm's result, by what it is judged by; empty where it tells no figure."""
+    if result == "wall_us":
+        throttled = row["throttled_us"]
+        paused = f", paused {cpu_time(throttled)} so far" if throttled else ""
+        return f"round {row['n']} took {time_text(row['wall_us'])}{paused}"
+    if result == "cpu":
+        usage, window = row["usage_us"], row["window_us"]
+        got = None if usage is None or not window else (usage * 1000 + window // 2) // window
+        return f"report {row['n']}: {cpus(got)} CPUs"
+    measure = row.get("measures", {}).get(result)
+    if measure is None:
+        return ""
+    figures = [f"{name} {latency(measure[name])}" for name in ("p50", "p99", "max")
+               if measure[name] is not None]  # fmt: skip
+    failed = [f"{number} {kind}" for kind, number in measure["errors"].items() if number]
+    return ", ".join([f"second {row['n']}: {measure['n']} answered", *figures, *failed])

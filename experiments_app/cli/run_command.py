@@ -12,10 +12,11 @@ import typer
 from django.conf import settings
 from django.db import connection
 
-from experiments_app import catalogue
 from experiments_app.archive.document import document
 from experiments_app.cli import common
-from experiments_app.cli.follow import LOOK_EVERY, Follower, print_summary
+from experiments_app.cli.follow import LOOK_EVERY, Follower
+from experiments_app.cli.own_commands import find_named
+from experiments_app.cli.summary_tables import print_summary
 from experiments_app.core.errors import LabError
 from experiments_app.core.spec import Spec, load_spec
 from experiments_app.models import Run, RunStatus
@@ -39,7 +40,7 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
-    experiment: Annotated[str, typer.Argument(metavar="NAME|FILE", help="catalogue name or TOML")],
+    experiment: Annotated[str, typer.Argument(metavar="NAME|FILE", help="a name or a TOML file")],
     target: Annotated[str, typer.Option("--target", "-t", help="where to run it")],
     repeats: Annotated[int | None, typer.Option(min=1, max=50)] = None,
     arms: Annotated[str, typer.Option(help="only these arms, separated by commas")] = "",
@@ -95,10 +96,15 @@ def cancel(run: Annotated[str, typer.Argument(metavar="RUN")]) -> int:
 
 
 def find_spec(text: str) -> Spec:
-    """A catalogue entry by name or alias, or a spec from a TOML file."""
+    """An experiment of the catalogue or an own one by name, or a spec from a TOML file."""
     looks_like_file = text.endswith(".toml") or "/" in text
     if not looks_like_file:
-        return catalogue.find(text)
+        return find_named(text)
+    return load_file(text)
+
+
+def load_file(text: str) -> Spec:
+    """A spec from a TOML file."""
     path = Path(text)
     try:
         if path.exists() and (not path.is_file() or path.stat().st_size > LARGEST_SPEC):

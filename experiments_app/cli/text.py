@@ -20,6 +20,16 @@ def time_text(us: int | None) -> str:
     return f"{three(us / 1e6)} s" if us >= 10_000_000 else f"{three(us / 1e3)} ms"
 
 
+def latency(us: int | None) -> str:
+    """Microseconds below a millisecond, else as any time."""
+    return f"{us} us" if us is not None and us < 1_000 else time_text(us)
+
+
+def cpus(milli: int | None) -> str:
+    """CPUs from thousandths."""
+    return NOT_MEASURED if milli is None else f"{milli / 1000:.3f}"
+
+
 def cpu_time(us: int | None) -> str:
     """CPU time summed over CPUs."""
     if us is None:

@@ -118,7 +118,7 @@ class Feed:
                 "server_ms": int(time.time() * 1000),
             }
         )
-        await self._catch_up(start.last)
+        await self._catch_up()
         checked = time.monotonic()
         while not await self._at_end():
             await self._forward()
@@ -146,21 +146,28 @@ class Feed:
                 await self._consumer.send(text_data=chunk.text)
                 self.last = chunk.last
             else:
-                await self._catch_up(chunk.last)
+                await self._catch_up()
 
-    async def _catch_up(self, upto: int) -> None:
+    async def _catch_up(self) -> None:
+        """Send everything up to the newest row, as it is when the last of it was read.
+
+        Not only up to where a lost chunk ended: once a run's samples are compacted, what is
+        read here lacks the frames that chunks still waiting have. Those must not come after
+        it, as instants that are older than the newest are dropped.
+        """
         number = self._reader.number
-        while self.last < upto:
-            chunk = await in_database(_first_chunk, number, self.last, upto)
-            await self._consumer.send(text_data=chunk.text)
-            self.last = chunk.last
+        while (now := await in_database(position, number)) is not None and self.last < now.last:
+            while self.last < now.last:
+                chunk = await in_database(_first_chunk, number, self.last, now.last)
+                await self._consumer.send(text_data=chunk.text)
+                self.last = chunk.last
 
     async def _at_end(self) -> bool:
         """After the last row of an ended run: say so and close."""
         where = self._reader.position
         if where is None or not where.ended:
             return False
-        await self._catch_up(where.last)
+        await self._catch_up()
         await self._send({"t": "end", "last": self.last})
         await self._consumer.close(1000)
         return True

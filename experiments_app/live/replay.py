@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from experiments_app.archive.details import unpacked
+from experiments_app.archive.tally import COUNTER_FIELDS
 from experiments_app.core.instants import milliseconds
 from experiments_app.models import Event, Round, Run, SampleBlock, SampleFrame
 from experiments_app.models.rows import PackedSamples
@@ -73,26 +75,20 @@ def _event(event: Event) -> dict[str, Any]:
 
 
 _ROUND = (
-    "seq",
-    "repeat_id",
-    "group",
-    "n",
-    "start_us",
-    "wall_us",
-    "late_us",
-    "window_us",
-    "usage_us",
-    "nr_periods",
-    "nr_throttled",
-    "throttled_us",
-    "nr_bursts",
-    "burst_us",
-    "run_delay_us",
+    *("seq", "repeat_id", "group", "n", "start_us", "wall_us", "late_us", "detail"),
+    *COUNTER_FIELDS,
 )
 
 
 def _round(values: dict[str, Any]) -> dict[str, Any]:
-    return {"s": values.pop("seq"), "k": "round", "repeat": values.pop("repeat_id"), **values}
+    detail = values.pop("detail")
+    return {
+        "s": values.pop("seq"),
+        "k": "round",
+        "repeat": values.pop("repeat_id"),
+        **values,
+        **(unpacked(detail) if detail else {}),
+    }
 
 
 def _frame(frame: SampleFrame | SampleBlock) -> dict[str, Any]:

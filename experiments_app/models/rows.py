@@ -7,6 +7,9 @@ from django.db.models import Q
 
 from experiments_app.models.run import Repeat, Run
 
+# The longest name of a unit (core.units): group, replica and container.
+UNIT_LENGTH = 130
+
 
 class EventKind(models.TextChoices):
     RUN = "run"
@@ -62,16 +65,23 @@ class CounterColumns(models.Model):
 
 
 class Round(CounterColumns):
-    """One measured step of a group. `start_us` is the target's CLOCK_MONOTONIC."""
+    """One measured step of a unit. `start_us` is the target's CLOCK_MONOTONIC.
+
+    `detail` is what only some kinds of work tell of a step: {"measures", "facts", "servers"}
+    (see archive.details); null for all others. `point_us` stands for the round in small pictures
+    where its wall is no result: the median latency of its requests.
+    """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="rounds")
     repeat = models.ForeignKey(Repeat, on_delete=models.CASCADE, related_name="rounds")
     seq = models.BigIntegerField()
-    group = models.CharField(max_length=60)
+    group = models.CharField(max_length=UNIT_LENGTH)
     n = models.PositiveIntegerField()
     start_us = models.BigIntegerField()
     wall_us = models.BigIntegerField()
     late_us = models.BigIntegerField(null=True)
+    point_us = models.BigIntegerField(null=True)
+    detail = models.JSONField(null=True)
 
     class Meta:
         ordering = ("run_id", "seq")
@@ -87,7 +97,7 @@ class Round(CounterColumns):
 class PackedSamples(models.Model):
     """Consecutive samples of one group, packed (see core.packing)."""
 
-    group = models.CharField(max_length=60)
+    group = models.CharField(max_length=UNIT_LENGTH)
     first_seq = models.BigIntegerField()
     seq = models.BigIntegerField()
     t0_us = models.BigIntegerField()

@@ -41,9 +41,10 @@ def new_uid() -> str:
 class Run(models.Model):
     """One launch of an experiment on a target.
 
-    Frozen at launch: spec, plan, target facts, catalogue version. `fence` counts claims: a
-    writer that holds an older fence can no longer write. `last_seq` is the number of the
-    newest row that belongs to the run (events, rounds, sample frames share one sequence).
+    Frozen at launch: spec, plan, target facts, catalogue version, and which version of an own
+    experiment it was (null for others). `fence` counts claims: a writer that holds an older
+    fence can no longer write. `last_seq` is the number of the newest row that belongs to the
+    run (events, rounds, sample frames share one sequence).
     `heartbeat` counts the owner's signs of life; an observer that sees it stand still for
     longer than the lease by its own monotonic clock takes the run to be abandoned.
     """
@@ -55,6 +56,7 @@ class Run(models.Model):
     spec = models.JSONField()
     plan = models.JSONField()
     catalogue_version = models.CharField(max_length=80, blank=True)
+    own_version = models.PositiveIntegerField(null=True, blank=True)
     target = models.CharField(max_length=80)
     target_kind = models.CharField(max_length=20)
     machine = models.CharField(max_length=120)
@@ -83,7 +85,6 @@ class Run(models.Model):
     cancelled_by = models.CharField(max_length=150, blank=True)
     rung_at = models.DateTimeField(null=True, blank=True)
     ring_error = models.CharField(max_length=300, blank=True)
-    swept_at = models.DateTimeField(null=True, blank=True)
     last_seq = models.BigIntegerField(default=0)
 
     class Meta:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from experiments_app.archive.experiments import version_of
 from experiments_app.catalogue import CATALOGUE_VERSION
 from experiments_app.core.errors import LabError
 from experiments_app.core.plan import Plan, make_plan
@@ -25,13 +26,17 @@ class TargetNotReady(LabError):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What somebody asks to run. Empty `arms` means all; `repeats` None means as published."""
+    """What somebody asks to run. Empty `arms` means all; `repeats` None means as published.
+
+    `own_version` is that of a run which is run again; otherwise the launch looks it up.
+    """
 
     spec: Spec
     target: Target
     repeats: int | None = None
     arms: Sequence[str] = ()
     settings: Mapping[str, str] | None = None
+    own_version: int | None = None
 
 
 def launch(request: Request, *, user: User | None, who: str) -> Run:
@@ -40,6 +45,7 @@ def launch(request: Request, *, user: User | None, who: str) -> Run:
     Raises SpecError, PlanError or TargetNotReady; then nothing was stored.
     """
     spec = request.spec
+    own_version = request.own_version or version_of(spec)
     if request.settings:
         spec = apply_settings(spec, request.settings)
     if request.arms:
@@ -54,7 +60,7 @@ def launch(request: Request, *, user: User | None, who: str) -> Run:
         cgroup={"v1": 1, "v2": 2}.get(status.facts.cgroup or ""),
     )
     with transaction.atomic():
-        run = _store(spec, plan, status, user, who)
+        run = _store(spec, plan, status, user, who, own_version)
         AuditEntry.objects.create(
             who=who, action="launch", subject=f"run {run.number}: {spec.name} on {run.target}"
         )
@@ -72,13 +78,21 @@ def require_ready(status: TargetStatus) -> None:
         )
 
 
-def _store(spec: Spec, plan: Plan, status: TargetStatus, user: User | None, who: str) -> Run:
+def _store(
+    spec: Spec,
+    plan: Plan,
+    status: TargetStatus,
+    user: User | None,
+    who: str,
+    own_version: int | None,
+) -> Run:
     run = Run.objects.create(
         experiment=spec.name,
         title=(spec.title or spec.name)[:200],
         spec=dump_spec(spec, full=True),
         plan=plan.to_dict(),
         catalogue_version=CATALOGUE_VERSION,
+        own_version=own_version,
         target=status.name,
         target_kind=status.kind,
         machine=status.machine,

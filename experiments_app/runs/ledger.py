@@ -14,6 +14,7 @@ from django.db import connection, transaction
 from django.db.models import Model
 from django.utils import timezone
 
+from experiments_app.archive.details import detail_of, point_of
 from experiments_app.core import packing
 from experiments_app.core.errors import Stopped
 from experiments_app.core.records import Counters, Samples
@@ -132,7 +133,7 @@ def store(number: int, rows: Sequence[Row], first: int) -> None:
 _COUNTERS = tuple(Counters.__slots__)
 _ROUND_COLUMNS = (
     *("run_id", "repeat_id", "seq", "group", "n", "start_us", "wall_us", "late_us"),
-    *("run_delay_us", *_COUNTERS),
+    *("run_delay_us", *_COUNTERS, "point_us", "detail"),
 )
 _FRAME_COLUMNS = (
     *("run_id", "repeat_id", "first_seq", "seq", "group", "t0_us", "t1_us", "count", "data"),
@@ -154,10 +155,15 @@ def _insert(model: type[Model], columns: Sequence[str], rows: list[tuple[Any, ..
 
 def _round(number: int, seq: int, row: RoundRow) -> tuple[Any, ...]:
     record = row.record
+    detail = detail_of(record)
+    # JSON as this database takes it; most rounds have none.
+    written = None if detail is None else connection.ops.adapt_json_value(detail, None)
     return (
         *(number, row.repeat, seq, record.group, record.n, record.start_us, record.wall_us),
         *(record.late_us, record.run_delay_us),
         *(getattr(record.counters, name) for name in _COUNTERS),
+        point_of(detail),
+        written,
     )
 
 

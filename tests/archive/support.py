@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from experiments_app.archive.details import detail_of, point_of
 from experiments_app.core import packing
 from experiments_app.core.plan import make_plan
+from experiments_app.core.records import Round as RoundRecord
 from experiments_app.core.records import Sample
 from experiments_app.core.spec import dump_spec, parse_spec
 from experiments_app.models import (
@@ -86,15 +88,22 @@ def add_rounds(
     settled: Mapping[str, int | None] | None = None,
     without: Sequence[int] = (),
     group: str = "app",
+    told: Mapping[int, RoundRecord] | None = None,
 ) -> list[Round]:
-    """Rounds of the repeat `order`, from n = 1; `settled` counters for each, but `without`."""
+    """Rounds of the repeat `order`, from n = 1; `settled` counters for each, but `without`.
+
+    `told` has records whose measures, facts and servers the round of that n has too.
+    """
     repeat = run.repeats.get(order=order)
     made: list[Round] = []
     for n, wall_us in enumerate(walls, start=1):
         run.last_seq += 2
+        detail = detail_of(told[n]) if told and n in told else None
         row = Round(
             run=run,
             repeat=repeat,
+            detail=detail,
+            point_us=point_of(detail),
             seq=run.last_seq - 1,
             group=group,
             n=n,

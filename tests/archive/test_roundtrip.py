@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -16,8 +17,10 @@ from experiments_app.archive.document import document
 from experiments_app.archive.exports import export_json, export_zip
 from experiments_app.archive.imports import import_run
 from experiments_app.archive.summary import COUNTERS
+from experiments_app.core.records import Round as RoundRecord
 from experiments_app.live.replay import rows_between
 from experiments_app.models import AuditEntry, RepeatState, Round, Run, RunStatus, SampleBlock
+from tests.archive.service import measure, served, telling
 from tests.archive.support import a_run, add_block, add_note, add_rounds, set_totals
 from tests.archive.whole import whole_run
 
@@ -107,6 +110,53 @@ def _check_replay(copy: Run, before: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.django_db
+def test_a_service_through_the_document() -> None:
+    run = served()
+    before, data, rows = document(run), export_json(run), rounds_of(replayed(run))
+    points = list(run.rounds.order_by("group", "n").values_list("point_us", "detail"))
+    copy = again(data)
+    assert without_origin(document(copy)) == without_origin(before)
+    assert list(copy.rounds.order_by("group", "n").values_list("point_us", "detail")) == points
+    assert rounds_of(replayed(copy)) == rows
+    assert contents(export_zip(again(export_zip(copy))))["run.json"] == without_origin(before)
+
+
+def rounds_of(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rounds by unit and number, without what an archive gives them."""
+    found = [row for row in rows if row["k"] == "round"]
+    found.sort(key=lambda row: (row["group"], row["n"]))
+    return [{k: v for k, v in row.items() if k not in {"s", "repeat"}} for row in found]
+
+
+@pytest.mark.django_db
+def test_what_a_page_is_sent_adds_up_to_the_document() -> None:
+    run = served()
+    sent = [
+        row["measures"]["work_us"] for row in replayed(run) if "work_us" in row.get("measures", {})
+    ]
+    counts: Counter[int] = Counter()
+    for measured in sent:
+        assert "hdr" not in measured
+        assert measured["n"] == sum(count for _, count in measured["counts"])
+        counts.update(dict(measured["counts"]))
+    whole = document(run)["arms"][0]["summary"]["measures"]["work_us"]
+    assert whole["n"] == counts.total()
+    ordered = sorted(counts.elements())
+    assert whole["p50"] == ordered[len(ordered) // 2 - 1]
+    assert whole["max"] == max(measured["max"] or 0 for measured in sent)
+    plain = [row for row in replayed(run) if row["k"] == "round" and row["group"] == "server"]
+    assert all(row["measures"] == {} and row["facts"]["gc_count"] for row in plain)
+
+
+@pytest.mark.django_db
+def test_a_round_that_tells_nothing_is_sent_as_before() -> None:
+    run = a_run("none")
+    add_rounds(run, 0, [5])
+    (row,) = replayed(run)
+    assert not {"detail", "point_us", "measures", "facts", "servers"} & set(row)
+
+
+@pytest.mark.django_db
 def test_a_run_that_was_cancelled_before_it_began() -> None:
     run = a_run("none", "1", status=RunStatus.CANCELLED, state=RepeatState.SKIPPED,
                 started_at=None, reason_code="cancelled", reason="Cancelled before.")  # fmt: skip
@@ -135,9 +185,31 @@ def test_the_run_keeps_the_day_it_was_made() -> None:
     assert copy.created_at.isoformat(timespec="milliseconds") == "2025-01-02T03:04:05.678+00:00"
 
 
-maybe = st.none() | st.integers(0, 2**53 - 1)
+maybe_known = st.integers(0, 2**53 - 1)
+maybe = st.none() | maybe_known
 counted = st.fixed_dictionaries(dict.fromkeys(COUNTERS, maybe))
 text = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30)
+
+
+latencies = st.dictionaries(
+    st.sampled_from(["work_us", "ping_us", "lag_us", "request_us"]),
+    st.lists(st.integers(0, 3_600_000_000), max_size=4),
+)
+names = st.dictionaries(
+    st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True), maybe_known, max_size=3
+)
+
+
+def told_rounds(told: list[tuple[Any, ...]]) -> dict[int, RoundRecord]:
+    """Records by round, with these latencies, facts and answers."""
+    return {
+        n: telling(
+            *(measure(name, each, **errors) for name, each in measures.items()),
+            facts=errors,
+            servers={name: (count, 1) for name, count in answers.items()},
+        )
+        for n, (measures, errors, answers) in enumerate(told, start=1)
+    }
 
 
 @st.composite
@@ -152,6 +224,7 @@ def repeats(draw: st.DrawFn) -> dict[str, Any]:
         "reason": draw(text),
         "samples": draw(st.integers(0, 20)),
         "note": draw(st.none() | text),
+        "told": draw(st.lists(st.tuples(latencies, names, names), max_size=5)),
     }
 
 
@@ -166,7 +239,7 @@ def test_whatever_was_measured_survives(made: list[dict[str, Any]], reason: str)
     run = a_run("none", "500m", reason=reason)
     for order, repeat in enumerate(made):
         add_rounds(run, order, repeat["walls"], settled=repeat["settled"],
-                   without=repeat["without"])  # fmt: skip
+                   without=repeat["without"], told=told_rounds(repeat["told"]))  # fmt: skip
         if repeat["totals"] is not None:
             set_totals(run, order, window_us=1_000, **repeat["totals"])
         if repeat["samples"]:

@@ -8,7 +8,9 @@ from dataclasses import asdict
 import pytest
 from django.db import connection, transaction
 
+from experiments_app.archive.details import detail_of
 from experiments_app.core import packing
+from experiments_app.live.replay import rows_between
 from experiments_app.models import Event, EventKind, Round, Run, RunStatus, SampleFrame
 from experiments_app.runs.claim import Claim, claim_next
 from experiments_app.runs.ending import Ending, end_run
@@ -21,6 +23,7 @@ from experiments_app.runs.ledger import (
     SettledRow,
 )
 from experiments_app.runs.owner import me
+from tests.archive.service import measure, telling
 from tests.runs.scripted import a_round, queued_run, samples, settled
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -68,6 +71,33 @@ def test_a_claim_is_announced_in_the_run_s_own_sequence() -> None:
     event = Event.objects.get(run=run)
     assert (event.seq, event.kind, event.body["status"]) == (1, "run", "running")
     assert (run.last_seq, run.status, run.fence) == (1, RunStatus.RUNNING, 1)
+
+
+def test_what_a_second_of_a_load_tells_is_stored_beside_it() -> None:
+    run = queued_run()
+    repeat = run.repeats.all()[0].pk
+    told = telling(
+        measure("work_us", [10, 20, 3_000], timeout=2),
+        measure("lag_us", []),
+        facts={"sent_count": 5},
+        servers={"server.1": (3, 1)},
+    )
+    claimed(run).ledger.append([RoundRow(repeat, a_round(1)), RoundRow(repeat, told)])
+    plain, second = Round.objects.filter(run=run).order_by("seq")
+    assert (plain.detail, plain.point_us) == (None, None)
+    assert Round.objects.filter(run=run, detail__isnull=True).get() == plain
+    assert (second.point_us, second.detail) == (20, detail_of(told))
+    assert second.detail is not None
+    work = second.detail["measures"]["work_us"]
+    assert (work["n"], work["p50"], work["p90"], work["max"]) == (3, 20, None, 3_000)
+    assert (work["errors"], work["hdr"]) == ({"timeout": 2}, told.measures[0].histogram)
+    assert second.detail["measures"]["lag_us"]["p50"] is None
+    assert second.detail["servers"] == {"server.1": {"responses": 3, "connections": 1}}
+    run.refresh_from_db()
+    sent = [row for row in rows_between(run.number, 0, run.last_seq) if row["k"] == "round"]
+    assert "measures" not in sent[0]
+    assert sent[1]["measures"]["work_us"]["counts"] == [[10, 1], [20, 1], [3_001, 1]]
+    assert sent[1]["facts"] == {"sent_count": 5}
 
 
 def test_rows_get_consecutive_numbers_over_all_kinds() -> None:
