@@ -4,79 +4,87 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
-from experiments_app.catalogue import Published, PublishedArm, entries, published
+from experiments_app.catalogue import Published, PublishedArm, PublishedRepeat, entries, published
 from experiments_app.core.plan import PlannedArm
 from experiments_app.core.spec import Spec, dump_arm
 from experiments_app.templatetags.quantities import number
 
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One arm in the picture of a card: published median and largest wall, ms; x, width in %."""
-
-    label: str
-    median_ms: float
-    largest_ms: float
-    median_share: float
-    largest_share: float
-    throttled: int | None
-    periods: int | None
+PERCENTILES = ("p50", "p90", "p95", "p99", "p999", "max")
+# Of several published repeats these are added up, as those of a run's repeats are.
+_ADDED = ("nr_periods", "nr_throttled", "throttled_ms")
 
 
 def reference(spec: Spec) -> Published | None:
+    """The published figures of an experiment; None where there are none."""
     return published(spec.reference) if spec.reference else None
 
 
-def wall_bars(spec: Spec) -> list[Bar]:
-    """The published walls of every arm that has them, on one scale from 0."""
-    source = reference(spec)
-    if source is None:
-        return []
-    found = []
-    for arm in spec.arms:
-        figures = source.arm(arm.name)
-        if figures is not None and "wall_ms_p50" in figures.rounds:
-            found.append((arm.label or arm.name, figures))
-    scale = max((_largest(figures) for _, figures in found), default=1.0) or 1.0
-    return [_bar(label, figures, scale) for label, figures in found]
-
-
-def _largest(figures: PublishedArm) -> float:
-    return float(figures.rounds.get("wall_ms_max", figures.rounds["wall_ms_p50"]))
-
-
-def _bar(label: str, figures: PublishedArm, scale: float) -> Bar:
-    median = float(figures.rounds["wall_ms_p50"])
-    return Bar(
-        label=label,
-        median_ms=median,
-        largest_ms=_largest(figures),
-        median_share=round(median / scale * 100, 2),
-        largest_share=round(_largest(figures) / scale * 100, 2),
-        throttled=_integer(figures.run.get("nr_throttled")),
-        periods=_integer(figures.run.get("nr_periods")),
-    )
-
-
 def arm_figures(source: Published | None, name: str) -> dict[str, Any] | None:
-    """An arm's published figures in us, counts and CPUs, with the windows they were taken over."""
+    """An arm's published figures in us, counts and CPUs, with the windows they were taken over.
+
+    None where nothing was published of it. Walls and counters of the whole run are single
+    values; `measures` has one value a published repeat, and what several repeats counted is
+    added up in the single ones, which `run_window` says.
+    """
     arm = source.arm(name) if source else None
     if source is None or arm is None:
         return None
+    counters = arm.run or _added(arm.repeats)
+    windows = dict(source.windows)
     return {
         "wall_us_p50": _us(arm.rounds.get("wall_ms_p50")),
         "wall_us_p95": _us(arm.rounds.get("wall_ms_p95")),
         "wall_us_max": _us(arm.rounds.get("wall_ms_max")),
-        "nr_periods": _integer(arm.run.get("nr_periods")),
-        "nr_throttled": _integer(arm.run.get("nr_throttled")),
-        "throttled_us": _us(arm.run.get("throttled_ms")),
-        "cpus": arm.run.get("avg_cpu_cores"),
-        "rounds_window": source.windows.get("rounds", ""),
-        "run_window": source.windows.get("run", ""),
+        "nr_periods": _integer(counters.get("nr_periods")),
+        "nr_throttled": _integer(counters.get("nr_throttled")),
+        "throttled_us": _us(counters.get("throttled_ms")),
+        "cpus": counters.get("avg_cpu_cores"),
+        "rounds_window": windows.get("rounds", ""),
+        "run_window": _run_window(source, arm),
+        "measures": _measures(arm.repeats),
+        "achieved_rps": [repeat.achieved_rps for repeat in arm.repeats],
+        "errors": [repeat.errors for repeat in arm.repeats],
+        "facts": dict(arm.facts),
+        "units": {unit: dict(values) for unit, values in arm.units.items()},
+        "levels": {level: dict(values) for level, values in arm.levels.items()},
+        "windows": windows,
     }
+
+
+def _measures(repeats: Iterable[PublishedRepeat]) -> dict[str, dict[str, list[int | None]]]:
+    """By measure ("work_us"), then by figure: its value in every published repeat, us."""
+    found: dict[str, dict[str, list[int | None]]] = {}
+    for repeat in repeats:
+        for measure, latencies in repeat.measures.items():
+            name = measure.replace("_ms", "_us")
+            into = found.setdefault(
+                name, {"n": [], **{f"{percentile}_us": [] for percentile in PERCENTILES}}
+            )
+            n = latencies.n if name != "work_us" else repeat.requests
+            into["n"].append(n)
+            for percentile in PERCENTILES:
+                into[f"{percentile}_us"].append(_us(getattr(latencies, percentile)))
+    return found
+
+
+def _added(repeats: tuple[PublishedRepeat, ...]) -> dict[str, int | float]:
+    """Counters of a server over all published repeats; a mean of their equally long windows."""
+    servers = [repeat.server for repeat in repeats]
+    if not servers or not all(servers):
+        return {}
+    found = {name: sum(server[name] for server in servers) for name in _ADDED}
+    found["avg_cpu_cores"] = round(sum(s["avg_cpu_cores"] for s in servers) / len(servers), 4)
+    return found
+
+
+def _run_window(source: Published, arm: PublishedArm) -> str:
+    if arm.run or not arm.repeats:
+        return source.windows.get("run", "")
+    window = source.windows.get("server", "")
+    count = len(arm.repeats)
+    return f"{window}; {count} repeats added up" if window and count > 1 else window
 
 
 def out_of_reach(source: Published | None, arms: Iterable[dict[str, Any]], cpus: int | None) -> str:

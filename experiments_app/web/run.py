@@ -21,8 +21,9 @@ from experiments_app.runs.ring import ring
 from experiments_app.runs.wiring import registry
 from experiments_app.web import facts
 from experiments_app.web.access import needs, who
-from experiments_app.web.published import out_of_reach, reference
+from experiments_app.web.published import out_of_reach, published_cpus, reference
 from experiments_app.web.run_data import planned_arms, run_data
+from experiments_app.web.run_tables import tables
 
 LARGEST = 2**63 - 1
 
@@ -45,14 +46,14 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
     spec = catalogued(run)
     source = reference(spec) if spec else None
     context = {
+        **tables(data["arms"], any_published=any(arm["published"] for arm in data["arms"])),
         "run": run,
         "spec": spec,
         "source": source,
-        "any_published": any(arm["published"] for arm in data["arms"]),
         "reach": out_of_reach(source, data["arms"], run.facts.get("cpus")),
         "arms": data["arms"],
         "repeats": [{"repeat": r, "label": arms[r.arm].label} for r in repeats],
-        "data": data,
+        "data": {**data, "published_cpus": published_cpus(source)},
         "facts": facts.rows(run.facts),
         "near": neighbours(run),
         "notes": plan_notes(run, arms),
@@ -114,6 +115,7 @@ def again(request: HttpRequest, number: int) -> HttpResponseBase:
             spec=parse_spec(run.spec),
             target=registry().get(run.target),
             repeats=run.repeats_asked,
+            own_version=run.own_version,
         )
         new = launch(wanted, user=request.user, who=who(request))  # type: ignore[arg-type]
     except LabError as error:

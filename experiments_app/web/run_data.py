@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
 from typing import Any
 
 from django.urls import reverse
 
 from experiments_app.core.instants import milliseconds
 from experiments_app.core.plan import Plan, PlannedArm
-from experiments_app.core.workloads import Burst
+from experiments_app.core.records import Counters
+from experiments_app.core.workloads import Burst, Spin
 from experiments_app.models import Repeat, Run
 from experiments_app.web.published import beside
+from experiments_app.web.run_units import counted_group, unit_data
+
+# The names of the counters that rows of the socket have.
+COUNTERS = (*(field.name for field in fields(Counters)), "run_delay_us")
 
 
 def planned_arms(run: Run) -> tuple[PlannedArm, ...]:
@@ -39,6 +45,7 @@ def run_data(run: Run, arms: Iterable[PlannedArm], repeats: Iterable[Repeat]) ->
         "ws": f"/ws/runs/{run.number}/",
         "urls": {"page": reverse("web:run", args=[run.number])},
         "cpus": run.facts.get("cpus") or 1,
+        "counters": COUNTERS,
         "arms": [arm_data(run, arm) for arm in arms],
         "repeats": [
             {
@@ -56,34 +63,35 @@ def run_data(run: Run, arms: Iterable[PlannedArm], repeats: Iterable[Repeat]) ->
 
 
 def arm_data(run: Run, arm: PlannedArm) -> dict[str, Any]:
-    """One arm's settings, by its measured group's first container."""
+    """One arm's settings; its limits are those of the first unit whose counters are its own."""
     container = arm.measured.containers[0]
-    limits, work = container.limits, container.workload
+    work = container.workload
     burst = work if isinstance(work, Burst) else None
+    units = unit_data(arm)
+    counted = next(unit for unit in units if unit["counted"])
+    limited = counted_group(arm).containers[0]
     return {
         "index": arm.index,
         "name": arm.name,
         "label": arm.label,
         "scale": arm.scale,
-        "quota_us": limits.quota_us,
-        "period_us": limits.period_us,
-        "burst_us": limits.burst_us,
-        "limit_text": limit_text(arm),
+        "kind": work.kind,
+        "result": arm.result,
+        "units": units,
+        "quota_us": counted["quota_us"],
+        "period_us": counted["period_us"],
+        "burst_us": counted["burst_us"],
+        "limit_text": counted["limit_text"],
         "threads": burst.threads if burst else 1,
         "work_us": burst.work_us if burst else 0,
         "interval_us": burst.interval_us if burst else 0,
+        "report_us": work.report_us if isinstance(work, Spin) else None,
         "rounds": arm.rounds,
-        "gomaxprocs": dict(container.env).get("GOMAXPROCS"),
+        "gomaxprocs": dict(limited.env).get("GOMAXPROCS"),
         "sample_hz": arm.sample_hz,
         "expected_us": arm.expected_us,
         "published": beside(run.experiment, arm),
     }
-
-
-def limit_text(arm: PlannedArm) -> str:
-    """The limit as the arm's author wrote it."""
-    limit = arm.arm.measured.containers[0].limit
-    return "no limit" if limit == "none" else str(limit)
 
 
 def live_data(run: Run) -> dict[str, Any]:

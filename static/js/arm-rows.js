@@ -1,9 +1,12 @@
 // The rounds of each arm in one list, kept between looks: of 10,000 rounds only what is new is
 // added. Pure.
 
+import { resultGroups } from "./units.js";
+
 const kept = new WeakMap(); // store -> Map of arm -> {rows, parts}
 
-/** All rounds of an arm in the order of its repeats, with the repeat each belongs to. The list
+/** All rounds of an arm that are its result, in the order of its repeats and their units, with
+ * the repeat and the unit each belongs to. The list
  * is the caller's to read, and the same one grows as rounds come. */
 export function roundsOf(store, arm) {
   let arms = kept.get(store);
@@ -19,8 +22,9 @@ function partsOf(store, arm) {
   const parts = [];
   for (const repeat of store.repeats) {
     if (repeat.arm !== arm) continue;
-    const group = store.measured(repeat);
-    if (group?.rounds.length) parts.push({ repeat, rounds: group.rounds, taken: 0 });
+    for (const { name, rounds } of resultGroups(store, repeat)) {
+      if (rounds.length) parts.push({ repeat, unit: name, rounds, taken: 0 });
+    }
   }
   return parts;
 }
@@ -38,9 +42,9 @@ function grows(before, now) {
 function append(entry, parts) {
   parts.forEach((part, i) => {
     const known = (entry.parts[i] ??= part);
-    const { repeat, rounds } = known;
+    const { repeat, unit, rounds } = known;
     for (; known.taken < rounds.length; known.taken += 1) {
-      entry.rows.push({ repeat, round: rounds[known.taken] });
+      entry.rows.push({ repeat, unit, round: rounds[known.taken] });
     }
   });
 }

@@ -1,4 +1,4 @@
-// One small panel of bars, a bar a round, on a canvas: hover, click, drag to zoom, keys.
+// One panel on a canvas, a bar, a second or a report a round: hover, click, drag to zoom, keys.
 
 import { attribute, make } from "./dom.js";
 import { PanelPainter } from "./panel-paint.js";
@@ -27,7 +27,8 @@ export class BarPanel {
   /**
    * panel: {kind: "bars", colour, x, y, ids(x), range: [from, to], top, width, height,
    * axis (written below), lines: [{y, text, look}], splits: [{x, text}], barWidth, name, words,
-   * say(what)}. `ids(x)` gives what a bar stands for, `say` puts that into words.
+   * say(what)}. `ids(x)` gives what a bar stands for, `say` puts that into words. The kinds
+   * "latency" and "series" have what line-paint.js draws, and maybe a `floor` (logarithmic).
    */
   draw(panel) {
     this.panel = panel;

@@ -3,13 +3,15 @@
 
 import { all, embedded, find, onTheme, write } from "./dom.js";
 import { armFigures } from "./figures.js";
-import { count, ofTotal, time } from "./format.js";
+import { ofTotal } from "./format.js";
 import { Ingest } from "./ingest.js";
 import { LiveSocket } from "./live-socket.js";
 import { Painter } from "./painter.js";
 import { RunStore } from "./run-store.js";
 import { StripModel } from "./strip-model.js";
 import { StripPainter } from "./strip-paint.js";
+import { markWords } from "./strip-rounds.js";
+import { countedGroups, limitOfUnit, unitOf } from "./units.js";
 
 const VIEW_US = 2_000_000;
 const BUSY = ["preparing", "measuring", "cleaning"];
@@ -46,10 +48,11 @@ class SmallStrip {
 
   draw() {
     const repeat = this.store.repeats.find((each) => BUSY.includes(each.state));
-    const group = repeat && this.store.measured(repeat);
+    const group = repeat && countedGroups(this.store, repeat)[0];
     if (!group) return this.#paint([], 0, VIEW_US, null);
-    const arm = this.data.arms[repeat.arm];
-    this.#words(repeat, arm, group);
+    const own = this.data.arms[repeat.arm];
+    const arm = { ...own, ...limitOfUnit(own, unitOf(own, group.name), repeat) };
+    this.#words(repeat, arm);
     const { cpus } = this.data;
     let model = this.models.get(group);
     if (!model)
@@ -82,17 +85,15 @@ class SmallStrip {
     });
   }
 
-  #words(repeat, arm, group) {
-    const last = group.rounds.at(-1);
-    const round = last
-      ? `, round ${last.n} of ${count(arm.rounds)}: ${time(last.wall_us)}`
-      : "";
+  #words(repeat, arm) {
+    const last = this.store.measured(repeat)?.rounds.at(-1);
+    const round = last ? `, ${markWords(arm, last)}` : "";
     write(find(`#doing-${this.number}`), `${repeat.state} ${arm.label}`);
     const f = armFigures(this.store, repeat.arm);
     const paused =
       arm.quota_us === null || !f.judged
         ? ""
-        : `; paused in ${ofTotal(f.paused, f.judged)} rounds seen here`;
+        : `; paused in ${ofTotal(f.paused, f.judged)} ${f.n === f.judged ? "" : "counted "}rounds seen here`;
     write(
       find(`#words-${this.number}`),
       `${arm.label}${round}${paused}. The last 2 s, one cell a period.`,

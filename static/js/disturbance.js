@@ -2,6 +2,7 @@
 // the hypervisor, missed samples, waiting that no pause explains. Pure.
 
 import { number } from "./format.js";
+import { hasLatencies, resultOf, topGroups } from "./units.js";
 
 const MUCH_OTHER = 0.25; // CPU of other work per CPU of the machine
 const MUCH_STEAL = 0.05; // of the machine's CPU time
@@ -15,7 +16,7 @@ export function footprint(store, repeat) {
   const { lab } = repeat;
   if (!lab || !(lab.window_us > 0) || !(lab.cpus > 0)) return null;
   const mean = (us) => (us === null || us === undefined ? null : us / lab.window_us);
-  const used = mean(usedBy(store.measured(repeat)));
+  const used = mean(usedByAll(topGroups(store, repeat)));
   const busy = mean(lab.machine_busy_us);
   const steal = mean(lab.steal_us);
   return {
@@ -28,9 +29,15 @@ export function footprint(store, repeat) {
   };
 }
 
+// Of everything that ran for the repeat; null while a part of it is not known.
+function usedByAll(groups) {
+  if (!groups?.length) return null;
+  const parts = groups.map(usedBy);
+  return parts.includes(null) ? null : parts.reduce((sum, part) => sum + part, 0);
+}
+
 // The outside reading over the whole repeat; without it the settled rounds, if all are known.
 function usedBy(group) {
-  if (!group) return null;
   if (group.totals) return group.totals.usage_us;
   let sum = 0;
   for (const { settled } of group.rounds) {
@@ -52,6 +59,7 @@ export function disturbanceOf(store, arm, f) {
     const seen = footprint(store, repeat);
     if (!seen) continue;
     found.cpus = seen.cpus;
+    if (resultOf(arm) === null) continue; // facts are the same however busy the machine is
     if (seen.other / seen.cpus > MUCH_OTHER) found.other = Math.max(found.other ?? 0, seen.other);
     if (seen.steal > MUCH_STEAL) found.steal = Math.max(found.steal ?? 0, seen.steal);
   }
@@ -69,7 +77,7 @@ export const disturbed = (d) =>
  */
 function unexplained(arm, f, cpus) {
   const { delayPerRound: delay, pausedPerRound: pause, p50 } = f;
-  if (arm.quota_us === null || !f.n || !(cpus > 0)) return null;
+  if (arm.quota_us === null || !f.n || !(cpus > 0) || resultOf(arm) !== "wall_us") return null;
   if (delay === null || delay === undefined || pause === null || pause === undefined) return null;
   const { threads, work_us: work } = arm;
   const sharing = threads * work * Math.max(0, threads / cpus - 1);
@@ -83,10 +91,14 @@ const list = (words) =>
 
 /** All arms in one look: {level: "" | "ok" | "warn", text}. */
 export function runWords(store, figures) {
+  if (store.arms.every((arm) => resultOf(arm) === null)) {
+    return { level: "", text: "These arms only tell facts: they are the same however busy the machine is." };
+  }
   const found = store.arms.map((arm) => disturbanceOf(store, arm, figures(arm.index)));
   const bad = found.filter(disturbed);
   if (bad.length) return { level: "warn", text: sentences(bad, found.length) };
-  const seen = store.repeats.map((repeat) => footprint(store, repeat)).filter((each) => each);
+  const working = store.repeats.filter((repeat) => resultOf(store.arms[repeat.arm]) !== null);
+  const seen = working.map((repeat) => footprint(store, repeat)).filter((each) => each);
   const others = seen.map((each) => each.other).filter((each) => each !== null);
   if (!others.length) return { level: "", text: untold(store) };
   const { cpus } = seen[0];
@@ -108,8 +120,9 @@ function sentences(bad, arms) {
   const name = (d) => d.arm.label;
   const other = bad.filter((d) => d.other !== null);
   if (other.length) {
-    const whose = other.length > 1 ? "their walls hold" : "its walls hold";
-    texts.push(`Other work used ${otherWords(other, arms)}: ${whose} waiting for a CPU, too.`);
+    const whose = other.length > 1 ? "their" : "its";
+    const words = `${whose} ${figuresWord(other)} waiting for a CPU, too`;
+    texts.push(`Other work used ${otherWords(other, arms)}: ${words}.`);
   }
   const steal = bad.filter((d) => d.steal !== null);
   if (steal.length) {
@@ -128,6 +141,15 @@ function sentences(bad, arms) {
     texts.push(`Samples were missed in ${list(missed.map(name))}: periods there are unknown (see the log).`);
   }
   return texts.join(" ");
+}
+
+// What the disturbance is in, by what the arms are judged by.
+function figuresWord(found) {
+  const results = new Set(found.map(({ arm }) => (hasLatencies(arm) ? "latencies" : resultOf(arm))));
+  if (results.size > 1) return "figures hold";
+  const [result] = results;
+  if (result === "wall_us") return "walls hold";
+  return result === "latencies" ? "latencies hold" : "figures hold";
 }
 
 // Each arm by its name and figure; where it is all of many, their range.

@@ -8,6 +8,7 @@ export function limitOf(store, arm) {
   const own = { quota_us: arm.quota_us, period_us: arm.period_us, above: null };
   for (const repeat of store.repeatsOf(arm.index)) {
     for (const entry of repeat.readback ?? []) {
+      if (arm.units && !arm.units.some((unit) => unit.counted && unit.name === entry.group)) continue;
       const { effective_quota_us: quota, effective_period_us: period, effective_at: at } = entry;
       if (quota === null || quota === undefined || !period) continue;
       const tighter = own.quota_us === null || quota / period < own.quota_us / own.period_us - 1e-9;

@@ -4,7 +4,8 @@
 import { fit, FONT, line, pauseHatch } from "./canvas.js";
 import { colours } from "./dom.js";
 import { count } from "./format.js";
-import { geometry, roundTicks, valueTicks } from "./scale.js";
+import { paintLatencies, paintSeries } from "./line-paint.js";
+import { geometry, logTicks, roundTicks, valueTicks } from "./scale.js";
 
 const TOKENS = [
   "ink",
@@ -20,6 +21,7 @@ const TOKENS = [
   "published",
   "published-ink",
   "card",
+  "bad",
 ];
 const HATCHED = 5; // a bar narrower than this has no room for the hatch
 
@@ -48,19 +50,22 @@ export class PanelPainter {
     for (const split of panel.splits) this.#split(split);
     if (panel.kind === "bars") this.#bars(panel);
     this.#lines(panel);
+    if (panel.kind === "latency") paintLatencies(this, panel);
+    if (panel.kind === "series") paintSeries(this, panel);
     if (focus !== null) this.#focus(focus);
     if (panel.axis) this.#rounds(panel);
   }
 
-  #values({ top, height }) {
+  #values({ top, height, floor = null }) {
     const { g, c, at } = this;
     g.textAlign = "right";
     g.textBaseline = "middle";
     g.lineWidth = 1;
     g.fillStyle = c.soft;
-    for (const { value, text } of valueTicks(top, height)) {
+    const ticks = floor === null ? valueTicks(top, height) : logTicks(floor, top, height);
+    for (const { value, text } of ticks) {
       const y = Math.round(at.y(value)) + 0.5;
-      g.strokeStyle = value === 0 ? c.line : c.hair;
+      g.strokeStyle = value === (floor ?? 0) ? c.line : c.hair;
       line(g, at.left, y, at.right, y);
       g.fillText(text, at.left - 4, Math.min(y, this.height - 6));
     }

@@ -3,12 +3,14 @@
 
 import { roundsOf } from "./arm-rows.js";
 import { all, embedded, find, remember, recalled } from "./dom.js";
+import { countersBeside } from "./beside.js";
 import { armFigures, paused, tally } from "./figures.js";
 import { Ingest } from "./ingest.js";
 import { LiveSocket } from "./live-socket.js";
 import { Painter } from "./painter.js";
 import { RunStore } from "./run-store.js";
 import { StripView } from "./strip-view.js";
+import { limitOfUnit, resultOf, unitOf } from "./units.js";
 import { BandView } from "./view-band.js";
 import { ChartView } from "./view-chart.js";
 import { CountersView } from "./view-counters.js";
@@ -16,8 +18,12 @@ import { ENDED, HeadView } from "./view-head.js";
 import { LogView } from "./view-log.js";
 import { QualityView } from "./view-quality.js";
 import { RailView } from "./view-rail.js";
+import { RequestsView } from "./view-requests.js";
 import { SetupView } from "./view-setup.js";
 import { SummaryView } from "./view-summary.js";
+import { TreeView } from "./view-tree.js";
+import { UnitChoice } from "./view-unit-choice.js";
+import { FactsView, SharesView } from "./view-units.js";
 
 const data = embedded("run-data");
 const store = new RunStore(data);
@@ -25,10 +31,11 @@ const store = new RunStore(data);
 store.waits = ENDED.includes(data.status);
 const painter = new Painter();
 
-let chosen =
-  data.arms.some((arm) => arm.name === recalled("arm")) || recalled("arm") === "all"
-    ? recalled("arm")
-    : null;
+// Arms that only tell facts have nothing to be drawn side by side.
+const offered = data.arms.map((arm) => arm.name);
+if (data.arms.some((arm) => resultOf(arm) !== null)) offered.push("all");
+
+let chosen = offered.includes(recalled("arm")) ? recalled("arm") : null;
 let picked = null; // a round that was clicked
 const cache = new Map(); // arm -> {version, figures}
 
@@ -76,7 +83,17 @@ const counters = new CountersView(find("#counters"), {});
 const log = new LogView(find("#log"), { store });
 const setup = new SetupView(find("#setup"), { store });
 const quality = new QualityView(find("#quality"), { store });
-const summary = new SummaryView(find("#summary"), { store });
+const summaries = ["walls", "latencies"].map(
+  (kind) => new SummaryView(find(kind === "walls" ? "#summary" : "#latencies"), { store, kind }),
+);
+const requests = find("#requests") && new RequestsView(find("#requests"), { store });
+const tables = [new SharesView(find("#shares"), { store }), new FactsView(find("#facts"), { store })];
+const tree = new TreeView(find("#tree"), { store });
+const units = new UnitChoice(find("[data-role=unit]"), {
+  onChoose() {
+    painter.touch("strip", "figures");
+  },
+});
 
 function choose(name) {
   chosen = name;
@@ -104,28 +121,41 @@ function shownRepeat() {
   return repeats.findLast((repeat) => store.measured(repeat)) ?? repeats[0];
 }
 
+/** The group whose periods are shown: of the unit that is looked at. */
+function shownGroup(repeat, unit) {
+  if (!repeat) return null;
+  return unit ? (repeat.groups.get(unit.name) ?? null) : store.measured(repeat);
+}
+
 function subject(repeat) {
-  const group = repeat && store.measured(repeat);
+  const own = repeat && data.arms[repeat.arm];
+  const unit = own && unitOf(own, units.name);
+  const group = shownGroup(repeat, unit);
   if (!group) return null;
-  const current = data.arms[repeat.arm];
   const many = store.repeatsOf(repeat.arm).length > 1;
+  // Seconds of requests stand under their server's periods; anything else has its own rounds.
+  const result = store.measured(repeat);
+  const rounds = resultOf(own) === "work_us" && result ? result.rounds : group.rounds;
+  const label = many ? `${own.label}, repeat ${repeat.n}` : own.label;
   return {
     key: `${repeat.id} ${group.name}`,
     series: group.samples,
-    rounds: group.rounds,
-    opensAt: (group.rounds.find((round) => paused(round)) ?? group.rounds[0])?.start_us ?? null,
-    arm: current,
+    rounds,
+    opensAt: (rounds.find((round) => paused(round)) ?? rounds[0])?.start_us ?? null,
+    arm: { ...own, ...limitOfUnit(own, unit, repeat) },
     live: repeat.state === "measuring" && !ENDED.includes(store.run.status),
-    label: many ? `${current.label}, repeat ${repeat.n}` : current.label,
+    label: own.units.length > 1 && unit ? `${label}, ${unit.name}` : label,
   };
 }
 
 function showArm() {
-  chart.choose(chosen === "all" ? null : arm().index);
-  const title = find("[data-role=strip-arm]");
-  const repeat = shownRepeat();
-  const shown = subject(repeat);
-  title.textContent = shown?.label ?? arm().label;
+  const current = arm();
+  chart.choose(chosen === "all" ? null : current.index);
+  units.offer(current);
+  find("#strip").hidden = resultOf(current) === null;
+  find("#counters").hidden = resultOf(current) === null;
+  const shown = subject(shownRepeat());
+  find("[data-role=strip-arm]").textContent = shown?.label ?? current.label;
   strip.show(shown);
 }
 
@@ -133,6 +163,29 @@ function newestRow(current) {
   if (picked && picked.repeat.arm === current.index) return picked;
   return roundsOf(store, current.index).at(-1) ?? null;
 }
+
+function drawCounters(current) {
+  const unit = unitOf(current, units.name);
+  const row = newestRow(current);
+  const many = store.repeatsOf(current.index).length > 1;
+  const groups = row ? countedIn(row.repeat, unit) : [];
+  const own = current.units.length > 1 && unit ? unitFigures(current, unit) : figures(current.index);
+  const beside = row ? countersBeside(groups, row.round) : null;
+  counters.draw(row && { ...row, many }, beside, own, current, { unit, picked: Boolean(picked) });
+}
+
+/** The groups whose rounds hold a unit's counters: of a pod as a whole its containers'. */
+function countedIn(repeat, unit) {
+  const group = shownGroup(repeat, unit);
+  if (!group || group.rounds.length || !unit || unit.container !== null) return group ? [group] : [];
+  const inside = data.arms[repeat.arm].units.filter(
+    (each) => each.inside && each.group === unit.group && each.replica === unit.replica,
+  );
+  return inside.map((each) => repeat.groups.get(each.name)).filter((each) => each);
+}
+
+// Replicas are counted together at the side; here each is looked at by itself.
+const unitFigures = ({ index }, unit) => armFigures(store, index, { unit: unit.name });
 
 painter.add("head", () => head.draw(), 100);
 painter.add(
@@ -149,9 +202,9 @@ painter.add(
     const current = arm();
     quality.draw(figures);
     band.draw(current, figures, whose(current));
-    const row = newestRow(current);
-    const many = store.repeatsOf(current.index).length > 1;
-    counters.draw(row && { ...row, many }, figures(current.index), current, Boolean(picked));
+    requests?.draw(current, figures(current.index));
+    for (const table of tables) table.draw(current.name);
+    drawCounters(current);
   },
   200,
 );
@@ -159,19 +212,29 @@ painter.add("rail", () => rail.draw(figures, chosen === "all" ? "all" : arm().na
 painter.add(
   "summary",
   () => {
-    find("#summary").hidden = !ENDED.includes(store.run.status);
-    summary.draw(figures, arm().name);
+    const ended = ENDED.includes(store.run.status);
+    for (const summary of summaries) {
+      if (summary.root) summary.root.hidden = !ended;
+      summary.draw(figures, arm().name);
+    }
   },
   400,
 );
-painter.add("setup", () => setup.draw(arm()), 500);
+painter.add(
+  "setup",
+  () => {
+    setup.draw(arm());
+    tree.draw(arm());
+  },
+  500,
+);
 painter.add("log", () => log.draw(), 200);
 
 // Sums grow with the rows: of 10,000 rounds they are not made at once.
 function rowsCame() {
   const newest = store.newest && store.byId.get(store.newest.repeat);
   if (newest) {
-    tally(store.measured(newest));
+    for (const group of newest.groups.values()) tally(group);
     roundsOf(store, newest.arm);
   }
   painter.touch("head", "strip", "log");
@@ -200,7 +263,7 @@ find("[data-role=release]").addEventListener("click", () => {
   picked = null;
   painter.touchAll();
 });
-for (const row of all("#summary tr[data-arm]")) {
+for (const row of all(":is(#summary, #latencies, #shares, #facts) tr[data-arm]")) {
   row.addEventListener("click", () => choose(row.dataset.arm));
 }
 setInterval(() => {

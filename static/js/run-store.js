@@ -4,7 +4,9 @@
 // number s), and a message that shows that something is missing asks for a resync: the caller
 // reconnects from `last`.
 
+import { addFacts, addServers, Latencies } from "./latencies.js";
 import { SampleSeries } from "./samples.js";
+import { resultGroups } from "./units.js";
 
 const LOG_KEPT = 5000; // lines kept in memory; the drawer shows fewer
 
@@ -21,6 +23,8 @@ export class RunStore {
     };
     this.arms = data.arms;
     this.cpus = data.cpus ?? null;
+    this.publishedCpus = data.published_cpus ? String(data.published_cpus) : null;
+    this.counters = data.counters; // names of the counters that rows may hold
     this.last = 0;
     this.repeats = data.repeats.map((repeat) => emptyRepeat(repeat));
     this.byId = new Map(this.repeats.map((repeat) => [repeat.id, repeat]));
@@ -82,8 +86,14 @@ export class RunStore {
     return group;
   }
 
-  /** The measured group of a repeat: the one with rounds, else the first that is known. */
+  /** The group of a repeat whose rounds are the result (the first, of several); else null. */
   measured(repeat) {
+    const groups = resultGroups(this, repeat);
+    return groups.find((group) => group.rounds.length) ?? groups[0] ?? null;
+  }
+
+  /** Where nothing says which group is meant: the one with rounds, else the first known. */
+  anyGroup(repeat) {
     for (const group of repeat.groups.values()) if (group.rounds.length) return group;
     return repeat.groups.values().next().value ?? null;
   }
@@ -108,6 +118,7 @@ const emptyRepeat = (repeat) => ({
   readback: repeat.readback ?? null,
   lab: repeat.lab ?? null, // what else the machine did meanwhile
   missed: [], // notes of missed samples
+  warnings: [], // every other note that is no mere information
   groups: new Map(),
   version: 0,
 });
@@ -120,20 +131,26 @@ const emptyGroup = (name) => ({
   hello: null,
   tree: null,
   totals: null,
+  latencies: {}, // measure -> Latencies over all rounds
+  facts: {}, // over all rounds
+  servers: {}, // who answered, over all rounds
 });
 
-const COUNTERS = [
-  "window_us",
-  "usage_us",
-  "nr_periods",
-  "nr_throttled",
-  "throttled_us",
-  "nr_bursts",
-  "burst_us",
-  "run_delay_us",
-];
+const pick = (store, row) =>
+  Object.fromEntries(store.counters.map((name) => [name, row[name] ?? null]));
 
-const pick = (row) => Object.fromEntries(COUNTERS.map((name) => [name, row[name] ?? null]));
+/** What a round says besides its counters. Its latencies are added up as they come, and their
+ * counts not kept: of a thousand rounds they would be hundreds of thousands of pairs. */
+function detail(group, { measures, facts, servers }) {
+  addFacts(group.facts, facts);
+  addServers(group.servers, servers);
+  const short = {};
+  for (const [name, { counts, ...rest }] of Object.entries(measures ?? {})) {
+    (group.latencies[name] ??= new Latencies()).add({ counts, ...rest });
+    short[name] = rest;
+  }
+  return { measures: short, facts: facts ?? {}, servers: servers ?? {} };
+}
 
 const touch = (store, id) => {
   const repeat = store.byId.get(id);
@@ -178,8 +195,8 @@ const HANDLERS = {
   },
   note(store, row) {
     const about = row.level === "info" ? null : store.byId.get(row.repeat);
-    if (about && MISSED.test(row.text)) {
-      about.missed.push(row.text);
+    if (about) {
+      (MISSED.test(row.text) ? about.missed : about.warnings).push(row.text);
       about.version += 1;
     }
     store.say(row.level, row.text, row.at, row.repeat);
@@ -192,8 +209,9 @@ const HANDLERS = {
       start_us: row.start_us,
       wall_us: row.wall_us,
       late_us: row.late_us ?? null,
-      burst: pick(row),
+      burst: pick(store, row),
       settled: null,
+      ...detail(group, row),
     };
     group.byNumber.set(row.n, round);
     group.rounds.push(round);
@@ -203,7 +221,7 @@ const HANDLERS = {
   },
   settled(store, row) {
     const round = store.group(row.repeat, row.group)?.byNumber.get(row.n);
-    if (round) round.settled = pick(row);
+    if (round) round.settled = pick(store, row);
     touch(store, row.repeat);
   },
   samples(store, row) {
@@ -211,7 +229,7 @@ const HANDLERS = {
   },
   totals(store, row) {
     const group = store.group(row.repeat, row.group);
-    if (group) group.totals = pick(row);
+    if (group) group.totals = pick(store, row);
     touch(store, row.repeat);
   },
 };

@@ -23,8 +23,9 @@ export function niceStep(least) {
   return size * (STEPS.find((factor) => factor * size >= least * (1 - 1e-9)) ?? 10);
 }
 
-/** x and y in pixels of rounds and values, and the round under a pixel. */
-export function geometry({ width, height, axis, range: [from, to], top }) {
+/** x and y in pixels of rounds and values, and the round under a pixel. With a `floor` above 0
+ * the values are on a logarithmic scale from there. */
+export function geometry({ width, height, axis, range: [from, to], top, floor = null }) {
   const left = MARGIN.left;
   const right = Math.max(left + 1, width - MARGIN.right);
   const ceiling = MARGIN.top;
@@ -36,9 +37,28 @@ export function geometry({ width, height, axis, range: [from, to], top }) {
     ceiling,
     base,
     x: (round) => left + (round - from) * perRound,
-    y: (value) => base - (value / top) * (base - ceiling),
+    y: (value) => base - share(value, top, floor) * (base - ceiling),
     roundAt: (px) => from + (Math.min(right, Math.max(left, px)) - left) / perRound,
   };
+}
+
+const share = (value, top, floor) =>
+  floor === null ? value / top : Math.log(Math.max(value, floor) / floor) / Math.log(top / floor);
+
+/** Powers of ten from the floor of a logarithmic scale; 2 and 5 between where there is room. */
+export function logTicks(floor, top, height) {
+  const decades = Math.log10(top / floor);
+  const between = height / decades > 100 ? [1, 2, 5] : [1];
+  const every = Math.max(1, Math.ceil((decades * 24) / height));
+  const ticks = [];
+  for (let power = Math.round(Math.log10(floor)); 10 ** power <= top; power += every) {
+    for (const factor of between) {
+      const value = factor * 10 ** power;
+      const text = power < 0 ? String(Number(value.toPrecision(1))) : number(value).replace(/\.0+$/, "");
+      if (value <= top) ticks.push({ value, text });
+    }
+  }
+  return ticks;
 }
 
 /** Few values at round steps from 0, written as everywhere; the labels have room. */

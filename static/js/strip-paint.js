@@ -57,7 +57,7 @@ export class StripPainter {
 
   /**
    * scene: {cells, from, to, budgetUs, limited, rounds: [{n, t0, t1, label, pauses}], focus,
-   * ticks: [{t, text}], words}. budgetUs is what a full-height cell stands for.
+   * ticks: [{t, text}], words}; rounds as strip-rounds.js makes them. budgetUs is what a full-height cell stands for.
    */
   draw(scene) {
     Object.assign(this, { from: scene.from, to: scene.to });
@@ -70,7 +70,7 @@ export class StripPainter {
     if (!this.compact) this.#unknowns(scene.cells, full);
     this.#budget(scene, full);
     if (this.compact) return;
-    for (const round of scene.rounds) this.#round(round);
+    for (const round of scene.rounds) round.stretch ? this.#stretch(round) : this.#round(round);
     this.#axis(scene.ticks);
     if (scene.focus) this.#focus(scene.focus);
   }
@@ -187,11 +187,31 @@ export class StripPainter {
     g.strokeStyle = c.run;
     g.lineWidth = 1;
     g.stroke();
+    this.#label(label, x0, y + 21);
+  }
+
+  // A stretch of time that holds many requests is a bracket, not a span of its own; its words
+  // stay inside it.
+  #stretch({ t0, t1, label }) {
+    const { g, c } = this;
+    const [x0, x1] = [this.x(t0), this.x(t1)];
+    const y = this.base + 8;
+    g.strokeStyle = c.soft;
+    g.lineWidth = 1;
+    line(g, x0 + 1, y + 4.5, x1 - 1, y + 4.5);
+    for (const x of [x0 + 1, x1 - 1]) line(g, Math.round(x) + 0.5, y, Math.round(x) + 0.5, y + 9);
+    const left = Math.max(0, x0 + 2);
+    if (g.measureText(label).width + 8 > Math.min(this.width, x1) - left) return;
+    this.#label(label, left, y + 21);
+  }
+
+  #label(label, x0, y) {
+    const { g, c } = this;
     if (!label) return;
     g.fillStyle = c.soft;
     const needs = g.measureText(label).width;
     g.textAlign = x0 + needs > this.width ? "right" : "left";
-    g.fillText(label, g.textAlign === "right" ? this.width - 1 : Math.max(0, x0), y + 21);
+    g.fillText(label, g.textAlign === "right" ? this.width - 1 : Math.max(0, x0), y);
   }
 
   #axis(ticks) {

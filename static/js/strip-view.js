@@ -1,10 +1,9 @@
 // The period strip on the page: follows a live repeat, or scrolls and zooms over a whole one.
 
 import { all, attribute, find, onTheme, remember, recalled, write } from "./dom.js";
-import { time } from "./format.js";
 import { niceStep } from "./scale.js";
-import { roundsWithin } from "./spans.js";
-import { pausesIn, StripModel } from "./strip-model.js";
+import { StripModel } from "./strip-model.js";
+import { roundMarks } from "./strip-rounds.js";
 import { budgetWords, StripPainter } from "./strip-paint.js";
 import { cellWords, gridWords, stripWords } from "./strip-words.js";
 
@@ -127,9 +126,7 @@ export class StripView {
   }
 
   #scene(model, cells, { from, to }) {
-    const { arm, rounds } = this.subject;
-    const shown = roundsWithin(rounds, from, to);
-    const room = shown.length < 14;
+    const { arm } = this.subject;
     return {
       model,
       cells,
@@ -138,12 +135,7 @@ export class StripView {
       limited: arm.quota_us !== null,
       budgetUs: arm.quota_us ?? this.cpus * model.periodUs,
       words: budgetWords({ quotaUs: arm.quota_us, periodUs: model.periodUs, cpus: this.cpus }),
-      rounds: shown.map((round) => ({
-        t0: round.start_us,
-        t1: round.start_us + round.wall_us,
-        pauses: pausesIn(model, round.start_us, round.start_us + round.wall_us),
-        label: room ? `round ${round.n}: ${time(round.wall_us)}` : "",
-      })),
+      rounds: roundMarks(this.subject, model, from, to),
       ticks: this.#ticks(from, to),
       focus: this.focus === null ? null : cells[this.#focused(cells)],
     };

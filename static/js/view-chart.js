@@ -1,31 +1,15 @@
-// The card of per-round charts: the chosen arm in four panels, or all arms side by side. The
-// wall of rounds is a plot of Plotly's; the small panels of bars are painted here.
+// The card of per-round charts: the chosen arm in a few panels, or all arms side by side. The
+// wall of rounds is a plot of Plotly's; every other panel is painted here. What a panel shows
+// by the arm's result is in chart-panels.js.
 
 import { find, make, onTheme, remember, recalled, write } from "./dom.js";
 import { BarPanel } from "./bar-panel.js";
 import { PlotPanel } from "./chart.js";
-import { count, number } from "./format.js";
-import {
-  axisOf,
-  MEASURES,
-  panelWords,
-  pointsOf,
-  roundWords,
-  topOf,
-  valuesOf,
-} from "./rounds-data.js";
+import { layoutOf, PanelData } from "./chart-panels.js";
+import { count } from "./format.js";
+import { axisOf } from "./rounds-data.js";
 import { panelHeight } from "./scale.js";
-
-const ONE = [
-  ["wall", 132],
-  ["throttled", 56],
-  ["paused", 56],
-  ["usage", 56],
-];
-const SMALL = [
-  ["wall", 92],
-  ["paused", 56],
-];
+import { nounOf } from "./units.js";
 
 const LOOK_MS = 4;
 const PANEL_MS = 800; // a panel is drawn at most so often; rounds come about once a second
@@ -54,8 +38,12 @@ export class ChartView {
   choose(arm) {
     if (this.arm === arm) return;
     if (this.arm !== undefined) this.range = null;
-    const reuse = arm !== null && this.arm !== null && this.slots.length > 0;
+    const layout = (index) => layoutOf(this.store.arms[index]);
+    const one = arm !== null && this.arm !== null && this.slots.length > 0;
+    const reuse = one && layout(arm) === layout(this.arm);
     this.arm = arm;
+    const shown = arm === null ? this.store.arms.some((a) => layoutOf(a).one.length) : layout(arm).one.length;
+    this.root.hidden = !shown;
     if (reuse) {
       for (const slot of this.slots) slot.arm = arm;
       this.touch();
@@ -105,65 +93,57 @@ export class ChartView {
   // What a panel draws is looked up first, in frames of its own where rounds are many.
   #paint(slot) {
     const until = performance.now() + LOOK_MS;
-    for (const arm of this.arm === null ? this.store.arms.map((a) => a.index) : [slot.arm]) {
+    for (const arm of this.#comparable(slot)) {
       if (performance.now() > until) return false;
-      this.#values(slot.measure, arm);
+      this.#data(slot.measure, arm);
     }
     return performance.now() > until ? false : this.#draw(slot);
   }
 
+  // Small multiples are comparable: one scale for a measure over all arms that have it.
+  #comparable({ measure, arm }) {
+    if (this.arm !== null) return [arm];
+    const has = (each) => layoutOf(each).small.some(([name]) => name === measure);
+    return this.store.arms.filter(has).map((each) => each.index);
+  }
+
   #oneSlots() {
-    return ONE.map(([measure, inner], i) => {
-      const { title, unit } = MEASURES[measure];
-      return this.#slot({
-        measure,
-        inner,
-        arm: this.arm,
-        axis: i === ONE.length - 1,
-        head: title,
-        unit,
-      });
-    });
+    const { one } = layoutOf(this.store.arms[this.arm]);
+    return one.map(([measure, inner], i) =>
+      this.#slot({ measure, inner, arm: this.arm, axis: i === one.length - 1 }),
+    );
   }
 
   #allSlots() {
     const slots = [];
     for (const arm of this.store.arms) {
-      const column = make("div", { className: "column" }, make("h3", {}, arm.label));
-      this.body.append(column);
-      SMALL.forEach(([measure, inner], i) => {
-        const { title, unit } = MEASURES[measure];
-        slots.push(
-          this.#slot({
-            measure,
-            inner,
-            arm: arm.index,
-            axis: i === SMALL.length - 1,
-            head: title,
-            unit,
-            into: column,
-          }),
-        );
+      const { small } = layoutOf(arm);
+      if (!small.length) continue;
+      const into = make("div", { className: "column" }, make("h3", {}, arm.label));
+      this.body.append(into);
+      small.forEach(([measure, inner], i) => {
+        const axis = i === small.length - 1;
+        slots.push(this.#slot({ measure, inner, arm: arm.index, axis, into }));
       });
     }
     return slots;
   }
 
-  #slot({ measure, inner, arm, axis, head, unit, into = this.body }) {
+  #slot({ measure, inner, arm, axis, into = this.body }) {
+    const { title, unit, kind } = PanelData.describe(measure);
     const plot = make("div", { className: "plot" });
     const figure = make("figure", { className: "panel" });
     const beside = make("span", { className: "beside" });
-    const caption = make("figcaption", {}, head, " ", make("span", { className: "u" }, unit), beside);
-    figure.append(caption, plot);
+    const scale = make("span", { className: "u" }, unit);
+    figure.append(make("figcaption", {}, title, " ", scale, beside), plot);
     plot.style.height = `${panelHeight(inner, axis)}px`;
     into.append(figure);
-    const kind = MEASURES[measure].kind === "bars" ? BarPanel : PlotPanel;
-    const panel = new kind(plot, {
+    const panel = new (kind === "dots" ? PlotPanel : BarPanel)(plot, {
       onPick: (found) => found && this.onPick(found),
       onHover: (found) => this.#read(found),
       onRange: (range) => this.#zoom(range),
     });
-    return { measure, inner, arm, axis, plot, panel, beside };
+    return { measure, inner, arm, axis, plot, panel, beside, scale, unit };
   }
 
   #axis(arm) {
@@ -171,94 +151,78 @@ export class ChartView {
     return this.axes.get(arm);
   }
 
-  #values(measure, arm) {
+  #data(measure, arm) {
     const key = `${measure} ${arm}`;
-    if (!this.values.has(key)) this.values.set(key, valuesOf(this.#axis(arm).rows, measure));
+    if (!this.values.has(key)) {
+      const data = new PanelData(measure, this.store.arms[arm], this.#axis(arm).rows);
+      this.values.set(key, data);
+    }
     return this.values.get(key);
   }
 
-  // Small multiples are comparable: one scale for a measure over all arms.
-  #top(measure, arm) {
-    const arms = this.arm === null ? this.store.arms.map((a) => a.index) : [arm];
-    const largest = arms.map((index) => this.#values(measure, index).largest);
-    const lines = arms.flatMap((index) => this.#lines(measure, index).map((line) => line.y));
-    return topOf([...largest, ...lines]);
-  }
-
-  #lines(measure, index) {
+  #draw(slot) {
+    const { measure, inner, arm: index, axis, plot, panel, beside, scale, unit } = slot;
     const arm = this.store.arms[index];
-    const lines = [];
-    const p50 = arm.published?.wall_us_p50;
-    if (measure === "wall" && p50) {
-      lines.push({
-        y: p50 / 1000,
-        look: "published",
-        text: "", // the caption says it: on the line it would lie over points
-      });
-    }
-    return lines;
-  }
-
-  /** What the grey line stands for, beside the panel's title. */
-  #beside(measure, index) {
-    const p50 = this.store.arms[index].published?.wall_us_p50;
-    if (measure !== "wall" || !p50) return "";
-    return `${this.arm === null ? "" : "grey line: "}published${this.arm === null ? "" : " median"} ${number(p50 / 1000)} ms`;
-  }
-
-  #draw({ measure, inner, arm, axis, plot, panel, beside }) {
-    write(beside, this.#beside(measure, arm));
-    const { rows, splits } = this.#axis(arm);
-    const planned = this.store.arms[arm].rounds * this.store.repeatsOf(arm).length;
-    const total = Math.max(planned, rows.length, 1);
+    const data = this.#data(measure, index);
+    const { top, floor } = PanelData.scaleOf(this.#comparable(slot).map((i) => this.#data(measure, i)));
+    write(beside, data.publishedWords(this.arm === null));
+    write(scale, floor === null ? unit : `${unit}, logarithmic`);
+    const { rows, splits } = this.#axis(index);
+    const repeats = this.store.repeatsOf(index).length;
+    const many = repeats > 1;
+    const total = Math.max(arm.rounds * repeats, rows.length, 1);
     const range = this.range ?? [0.4, total + 0.6];
-    const { values, largest } = this.#values(measure, arm);
-    const points = pointsOf(rows, values, measure, this.range);
-    const { kind, colour, title } = MEASURES[measure];
-    const many = this.store.repeatsOf(arm).length > 1;
-    const span = range[1] - range[0];
+    const points = data.points(this.range);
     const inside = Math.max(60, plot.clientWidth - 54);
+    const noun = nounOf(arm);
+    const first = measure === layoutOf(arm).one[0][0];
     panel.draw({
-      kind,
-      colour,
+      ...data.look,
       range,
-      top: this.#top(measure, arm),
+      top,
+      floor,
       ...points,
       width: plot.clientWidth,
       height: panelHeight(inner, axis),
-      axis: axis ? (many ? "round, over all repeats" : "round") : "",
-      lines: this.#lines(measure, arm),
+      axis: axis ? (many ? `${noun}, over all repeats` : noun) : "",
+      lines: data.lines(),
       splits: many
-        ? splits.map(({ x, n }) => ({
-            x,
-            text: measure === "wall" && splits.length < 9 ? `repeat ${n}` : "",
-          }))
+        ? splits.map(({ x, n }) => ({ x, text: first && splits.length < 9 ? `repeat ${n}` : "" }))
         : [],
       ids: (x) => rows[Math.round(x) - 1] ?? null,
-      name: `${title}, ${this.store.arms[arm].label}`,
+      name: `${PanelData.describe(measure).title}, ${arm.label}`,
       planned: total,
-      words: panelWords(rows.length, largest, measure),
-      say: (row) => roundWords(row, many),
-      barWidth: Math.max(1, Math.min(8, (inside / span) * 0.6)),
+      words: data.words(),
+      say: (row) => data.say(row, many),
+      barWidth: Math.max(1, Math.min(8, (inside / (range[1] - range[0])) * 0.6)),
     });
-    if (measure === "wall") this.#say(points);
+    if (first) this.#say(points, noun);
   }
 
-  #say({ thinned, total, x }) {
+  #say({ thinned, total, x }, noun) {
     const zoomed = this.range
-      ? `rounds ${Math.ceil(this.range[0])} to ${Math.floor(this.range[1])}; `
+      ? `${noun}s ${Math.ceil(this.range[0])} to ${Math.floor(this.range[1])}; `
       : "";
     const thin = thinned
-      ? `${count(x.length)} of ${count(total)} rounds drawn: the smallest and largest of each stretch`
+      ? `${count(x.length)} of ${count(total)} ${noun}s drawn: the smallest and largest of each stretch`
       : "";
     write(this.note, `${zoomed}${thin}`.replace(/; $/, ""));
     find("[data-role=unzoom]", this.root).hidden = !this.range;
   }
 
   #read(row) {
-    const many = row && this.store.repeatsOf(row.repeat.arm).length > 1;
-    const words = row ? roundWords(row, many) : "Drag to zoom; click a round to see its periods.";
-    write(find("[data-role=point]", this.root), words);
+    write(find("[data-role=point]", this.root), row ? this.#words(row) : this.#hint());
+  }
+
+  #words(row) {
+    const { arm } = row.repeat;
+    const [measure] = layoutOf(this.store.arms[arm]).one[0];
+    return this.#data(measure, arm).say(row, this.store.repeatsOf(arm).length > 1);
+  }
+
+  #hint() {
+    const noun = nounOf(this.store.arms[this.arm ?? 0]);
+    return `Drag to zoom; click a ${noun} to see its periods.`;
   }
 
   #zoom(range) {

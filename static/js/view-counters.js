@@ -2,9 +2,9 @@
 
 import { find, write } from "./dom.js";
 import { count, cpus, cpuTime, number, time } from "./format.js";
+import { hasLatencies, nounOf, resultOf } from "./units.js";
 
 const ROWS = {
-  wall: { round: (r) => time(r.wall_us), arm: (f) => `${time(f.p50)} median` },
   window: { round: (r, c) => time(c.window_us), arm: (f) => time(f.window_us) },
   periods: { round: (r, c) => count(c.nr_periods), arm: (f) => count(f.nr_periods) },
   throttled: {
@@ -12,13 +12,34 @@ const ROWS = {
     arm: (f) => ratio(f.nr_throttled, f.nr_periods),
   },
   paused: { round: (r, c) => cpuTime(c.throttled_us), arm: (f) => cpuTime(f.throttled_us) },
+  bursts: { round: (r, c) => ratio(c.nr_bursts, c.nr_periods), arm: (f) => ratio(f.nr_bursts, f.nr_periods) },
+  burst: { round: (r, c) => cpuTime(c.burst_us), arm: (f) => cpuTime(f.burst_us) },
   usage: { round: (r, c) => cpuTime(c.usage_us), arm: (f) => cpuTime(f.usage_us) },
   cpus: { round: (r, c) => cpus(perWindow(c)), arm: (f) => cpus(f.cpus) },
   delay: { round: (r, c) => time(c.run_delay_us), arm: (f) => time(f.run_delay_us) },
 };
 
+const WALLS = {
+  burst: "from the release of all threads to the last one’s finish",
+  tasks: "from the task’s begin to its end, pauses included",
+  parallel: "from the first process’s start to the last one’s exit",
+};
+
+const FIRST = {
+  wall_us: { title: "wall", round: (r) => time(r.wall_us), arm: (f) => `${time(f.p50)} median` },
+  latency: {
+    title: "latency, median",
+    what: "of the requests that were answered, from when they were to be sent",
+    round: (r, result) => time(r.measures[result]?.p50 ?? null),
+    arm: (f) => time(f.p50),
+  },
+  cpu: {},
+  facts: {},
+};
+
 // A group without a quota has no period timer: its zeros count nothing.
-const UNLIMITED = ["periods", "throttled", "paused"];
+const UNLIMITED = ["periods", "throttled", "paused", "bursts", "burst"];
+const BURSTS = ["bursts", "burst"]; // told where a burst is allowed
 
 const perWindow = (c) => (c.usage_us === null || !c.window_us ? null : c.usage_us / c.window_us);
 
@@ -33,30 +54,50 @@ export class CountersView {
     Object.assign(this, { root, hz });
   }
 
-  /** row: {repeat, round} or null; figures of the arm; the arm itself. */
-  draw(row, figures, arm, picked) {
+  /**
+   * row: {repeat, round} or null; `counters` those that stand by it, null for none; figures of
+   * the arm, or of `unit` (as in run-data) where one is looked at; the arm itself.
+   */
+  draw(row, counters, figures, arm, { unit, picked }) {
     const { root } = this;
-    write(find("[data-role=arm]", root), arm.label);
+    const several = (arm.units?.length ?? 0) > 1;
+    write(find("[data-role=arm]", root), several && unit ? `${arm.label}, ${unit.name}` : arm.label);
+    write(find("[data-role=whole]", root), several ? "this unit" : "this arm");
+    const noun = nounOf(arm);
     const name = row
-      ? `round ${row.round.n}${row.many ? ` of repeat ${row.repeat.n}` : ""}`
-      : "this round";
+      ? `${noun} ${row.round.n}${row.many ? ` of repeat ${row.repeat.n}` : ""}`
+      : `this ${noun}`;
     write(find("[data-role=round]", root), picked && row ? `${name} (picked)` : name);
-    write(find("[data-role=release]", root), picked ? "Follow the newest round" : "");
+    write(find("[data-role=release]", root), picked ? `Follow the newest ${noun}` : "");
     find("[data-role=release]", root).hidden = !picked;
-    const c = row ? (row.round.settled ?? row.round.burst) : null;
+    this.#first(row, figures, arm);
+    const limited = (unit ?? arm).quota_us !== null;
     for (const [key, { round, arm: whole }] of Object.entries(ROWS)) {
       const tr = find(`tr[data-counter=${key}]`, root);
-      const none = arm.quota_us === null && UNLIMITED.includes(key) ? "no limit" : null;
-      write(tr.cells[1], row ? (none ?? round(row.round, c)) : "–");
-      write(tr.cells[2], figures.n ? (none ?? whole(figures)) : "–");
+      if (BURSTS.includes(key)) tr.hidden = !(unit ?? arm).burst_us;
+      const none = !limited && UNLIMITED.includes(key) ? "no limit" : null;
+      write(tr.cells[1], row && counters ? (none ?? round(row.round, counters)) : "–");
+      write(tr.cells[2], figures.counted ? (none ?? whole(figures)) : "–");
     }
-    write(find("[data-role=source]", root), this.#source(row, figures, arm));
+    write(find("[data-role=source]", root), this.#source(row, figures, unit ?? arm, noun));
   }
 
-  #source(row, figures, arm) {
+  // The first line is what the arm is judged by.
+  #first(row, figures, arm) {
+    const tr = find("tr[data-counter=wall]", this.root);
+    const { round, arm: whole, title, what } = FIRST[hasLatencies(arm) ? "latency" : (resultOf(arm) ?? "facts")];
+    tr.hidden = !title;
+    if (tr.hidden) return;
+    write(tr.cells[0], title);
+    write(tr.cells[1], row ? round(row.round, resultOf(arm)) : "–");
+    write(tr.cells[2], figures.n ? whole(figures) : "–");
+    write(tr.cells[3], what ?? WALLS[arm.kind] ?? WALLS.burst);
+  }
+
+  #source(row, figures, arm, noun) {
     const state =
       row && !row.round.settled
-        ? "This round is not settled yet: the kernel books a pause when it ends. "
+        ? `This ${noun} is not settled yet: the kernel books a pause when it ends. `
         : "";
     const limit =
       arm.quota_us === null
@@ -64,8 +105,8 @@ export class CountersView {
         : `Limit ${number(arm.quota_us / 1000)} CPU ms per ${number(arm.period_us / 1000)} ms period. `;
     const whole =
       figures.source === "totals"
-        ? "“This arm” is read from outside the group, over the whole of its repeats."
-        : `“This arm” adds up ${count(figures.settled)} settled rounds so far.`;
+        ? "The last figures are read from outside the group, over the whole of its repeats."
+        : `The last figures add up ${count(figures.settled)} settled ${noun}s so far.`;
     return `${state}${limit}${whole}`;
   }
 }

@@ -3,6 +3,7 @@
 import { all, attribute, find, write } from "./dom.js";
 import { repeatShare, repeatState, timeLeft } from "./figures.js";
 import { duration, moment } from "./format.js";
+import { nounOf, resultOf } from "./units.js";
 
 const CONNECTION = {
   connecting: "connecting",
@@ -55,7 +56,8 @@ export class HeadView {
     pill.className = `pill ${status}`;
     write(find("[data-role=left]", root), this.#left());
     for (const repeat of store.repeats) this.#segment(repeat);
-    const ended = ENDED.includes(status);
+    // The rows of a run that has ended tell its whole life again: it stays ended meanwhile.
+    const ended = store.waits || ENDED.includes(status);
     const cancel = find("[data-role=cancel]", root);
     if (cancel) cancel.hidden = ended;
     const asks = ended && find("#cancel-dialog", root);
@@ -116,7 +118,9 @@ export class HeadView {
     const arm = this.store.arms[repeat.arm];
     const done = this.store.measured(repeat)?.rounds.length ?? 0;
     if (repeat.state !== "measuring") return `${repeat.state} ${arm.label}`;
-    return `measuring ${arm.label}, round ${Math.min(done + 1, arm.rounds)} of ${arm.rounds}`;
+    if (resultOf(arm) === null || !arm.rounds) return `measuring ${arm.label}`;
+    if (arm.kind === "load" && !done) return `warming up ${arm.label}`;
+    return `measuring ${arm.label}, ${nounOf(arm)} ${Math.min(done + 1, arm.rounds)} of ${arm.rounds}`;
   }
 
   #endWords(status) {

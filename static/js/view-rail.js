@@ -4,12 +4,48 @@
 import { roundsOf } from "./arm-rows.js";
 import { all, attribute, find, write } from "./dom.js";
 import { keepExtremes } from "./decimate.js";
+import { shareOf, spinning } from "./cpu-reports.js";
 import { armState, paused, pausedWords } from "./figures.js";
+import { factsOf, telling } from "./facts-rows.js";
 import { cpus, cpuTime, limit, ofTotal, time } from "./format.js";
+import { hasLatencies, resultOf } from "./units.js";
 
 const SPARK_POINTS = 60;
 const W = 240;
 const H = 26;
+
+// What a dot stands for; of requests the slowest of a second.
+const SPARKS = {
+  wall_us: (round) => round.wall_us,
+  work_us: (round) => round.measures.work_us?.max ?? null,
+  request_us: (round) => round.measures.request_us?.max ?? null,
+};
+
+function wallFigures(arm, f) {
+  const used = f.settled ? cpus(f.cpus) : "not yet";
+  const free = arm.quota_us === null;
+  return {
+    wall: time(f.p50),
+    paused: pausedWords(arm, f),
+    throttled: free ? "no limit" : f.settled ? cpuTime(f.pausedPerRound) : "not yet",
+    cpu:
+      free || !f.settled
+        ? used
+        : `${used.replace(/.CPU$/, "")} of ${limit(arm.quota_us, arm.period_us)}`,
+  };
+}
+
+const latencyFigures = (arm, f) => ({
+  p50: time(f.p50),
+  p99: f.p99 === null ? "needs 100 requests" : time(f.p99),
+  max: time(f.max),
+  periods:
+    arm.quota_us === null
+      ? "no limit"
+      : f.counted
+        ? ofTotal(f.nr_throttled, f.nr_periods)
+        : "not yet",
+});
 
 export class RailView {
   constructor(root, { store, choose }) {
@@ -42,35 +78,58 @@ export class RailView {
     write(pill, state);
     pill.className = `pill bare ${state.split(" ").at(-1)}`;
     attribute(item, "data-rounds", String(f.n));
-    const none = f.n === 0;
-    const put = (role, text) => write(find(`[data-role=${role}]`, item), none ? "–" : text);
-    put("wall", time(f.p50));
-    put("paused", pausedWords(arm, f));
-    put(
-      "throttled",
-      arm.quota_us === null ? "no limit" : f.settled ? cpuTime(f.pausedPerRound) : "not yet",
-    );
-    const used = f.settled ? cpus(f.cpus) : "not yet";
-    put(
-      "cpu",
-      arm.quota_us === null || !f.settled
-        ? used
-        : `${used.replace(/.CPU$/, "")} of ${limit(arm.quota_us, arm.period_us)}`,
-    );
+    const figures = this.#figures(arm, f);
+    for (const [role, text] of Object.entries(figures)) {
+      write(find(`[data-role="${role}"]`, item), text);
+    }
     this.#spark(item, arm, top, f.n);
   }
 
+  /** What stands beside an arm's name, by role: as its result is. */
+  #figures(arm, f) {
+    const result = resultOf(arm);
+    if (result === "cpu") return this.#shares(arm);
+    if (result === null) return this.#facts(arm);
+    if (f.n === 0) return {};
+    return hasLatencies(arm) ? latencyFigures(arm, f) : wallFigures(arm, f);
+  }
+
+  #shares(arm) {
+    const units = spinning(arm).filter(({ name }) => this.store.repeatsOf(arm.index).some((r) => r.groups.has(name)));
+    return Object.fromEntries(
+      units.map((unit) => {
+        const { mean, latest, reports } = shareOf(this.store, arm, unit);
+        return [`share-${unit.name}`, reports ? cpus(mean ?? latest) : "–"];
+      }),
+    );
+  }
+
+  // Containers that differ are told one by one.
+  #facts(arm) {
+    const units = telling(arm);
+    const each = units.map((unit) => factsOf(this.store, arm, unit));
+    const join = (values) => [...new Set(values)].join(", ");
+    const seen = (name) => (each.includes(null) ? "–" : join(each.map((facts) => facts[name] ?? "not read")));
+    return {
+      limits: join(units.map((unit) => unit.limit_text)),
+      gomaxprocs: seen("gomaxprocs"),
+      num_cpu: seen("num_cpu"),
+      cpu_max: seen("cpu_max"),
+    };
+  }
+
   #spark(item, arm, top, n) {
-    if (item.drawn === `${n} ${top}`) return;
+    const values = SPARKS[resultOf(arm)];
+    if (!values || item.drawn === `${n} ${top}`) return;
     item.drawn = `${n} ${top}`;
     const rows = roundsOf(this.store, arm.index);
-    const walls = rows.map(({ round }) => round.wall_us);
+    const walls = rows.map(({ round }) => values(round));
     const kept = keepExtremes(walls, SPARK_POINTS);
     const planned = arm.rounds * this.store.repeatsOf(arm.index).length;
     const step = (W - 8) / Math.max(1, Math.max(planned, rows.length) - 1);
     const path = (was) =>
       kept
-        .filter((i) => (paused(rows[i].round) === true) === was)
+        .filter((i) => walls[i] !== null && (paused(rows[i].round) === true) === was)
         .map(
           (i) => `M${(4 + i * step).toFixed(1)} ${(H - 4 - (walls[i] / top) * (H - 8)).toFixed(1)}h0`,
         )

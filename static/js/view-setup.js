@@ -1,4 +1,4 @@
-// What the kernel was asked for and what it had: read-back and the cgroup tree of an arm.
+// What the kernel was asked for and what it had, and what else the machine did meanwhile.
 
 import { find, make } from "./dom.js";
 import { footprint } from "./disturbance.js";
@@ -20,9 +20,7 @@ export class SetupView {
     const key = `${arm.index} ${repeats.map((repeat) => repeat.version).join(" ")}`;
     if (key === this.drawn) return;
     this.drawn = key;
-    const repeat = repeats.findLast((each) => each.readback || this.store.measured(each)?.tree);
-    this.#readback(repeat);
-    this.#tree(repeat);
+    this.#readback(repeats.findLast((each) => each.readback));
     this.#footprints(repeats);
   }
 
@@ -116,27 +114,6 @@ export class SetupView {
       return make("tr", {}, head, ...values);
     });
     body.replaceChildren(...rows);
-  }
-
-  #tree(repeat) {
-    const body = find("[data-role=tree]", this.root);
-    const rows = [];
-    for (const group of repeat?.groups.values() ?? []) {
-      for (const level of group.tree ?? []) {
-        rows.push(
-          make(
-            "tr",
-            {},
-            make("td", { className: "l mono" }, level.path),
-            make("td", { className: "num" }, quota(level)),
-            make("td", { className: "num" }, level.burst_us === null ? "–" : time(level.burst_us)),
-            make("td", { className: "num" }, level.weight === null ? "–" : count(level.weight)),
-            make("td", { className: "num" }, level.shares === null ? "–" : count(level.shares)),
-          ),
-        );
-      }
-    }
-    body.replaceChildren(...(rows.length ? rows : [emptyRow(5, "Read when the arm is prepared.")]));
   }
 }
 

@@ -5,6 +5,7 @@ import { disturbanceOf, disturbed, doubt, footprint, runWords } from "../../stat
 import { armFigures } from "../../static/js/figures.js";
 import { RunStore } from "../../static/js/run-store.js";
 import { measured } from "../../static/js/view-band.js";
+import { COUNTERS } from "./support.mjs";
 
 const plain = (text) => text.replace(/\u00a0/g, " ");
 
@@ -25,6 +26,7 @@ const quiet = { window_us: 2e6, machine_busy_us: 400_000, steal_us: 0, cpus: 2, 
 function measuredRun({ labs = [quiet, quiet], delay = 500_000, paused = 0, status = "finished" } = {}) {
   const store = new RunStore({
     status,
+    counters: COUNTERS,
     cpus: 2,
     arms: [arm(0, "no limit", null), arm(1, "limit 1", 100_000)],
     repeats: [0, 1].map((i) => ({ id: i + 1, arm: i, n: 1, state: "done", lab: labs[i] })),

@@ -11,9 +11,10 @@ import {
   valuesOf,
 } from "../../static/js/rounds-data.js";
 import { RunStore } from "../../static/js/run-store.js";
-import { random } from "./support.mjs";
+import { COUNTERS, random } from "./support.mjs";
 
 const data = () => ({
+  counters: COUNTERS,
   status: "running",
   arms: [{ index: 0, name: "one", rounds: 20, quota_us: 1 }],
   repeats: [1, 2].map((n) => ({ id: n, arm: 0, n, state: "measuring" })),

@@ -3,9 +3,10 @@ import { test } from "node:test";
 
 import { armFigures, armState, percentile, timeLeft } from "../../static/js/figures.js";
 import { RunStore } from "../../static/js/run-store.js";
-import { random, row } from "./support.mjs";
+import { COUNTERS, random, row } from "./support.mjs";
 
 const data = () => ({
+  counters: COUNTERS,
   status: "queued",
   reason: "",
   started_at: null,

@@ -1,5 +1,17 @@
 // A seeded generator, a packer that mirrors the server's, and a small model of a throttled group.
 
+/** The names that a page is given with its data. */
+export const COUNTERS = [
+  "window_us",
+  "usage_us",
+  "nr_periods",
+  "nr_throttled",
+  "throttled_us",
+  "nr_bursts",
+  "burst_us",
+  "run_delay_us",
+];
+
 export function random(seed) {
   let a = seed >>> 0;
   return () => {

@@ -15,8 +15,8 @@ from tests.web.conftest import Lab
 pytestmark = pytest.mark.django_db
 
 OPEN = {"sign-in", "use-link"}
-OPERATORS = {"launch", "cancel", "again", "import"}
-POSTS = OPERATORS | {"sign-out"}
+OPERATORS = {"launch", "cancel", "again", "import", "own-save", "own-hide", "own-restore"}
+POSTS = OPERATORS | {"sign-out", "own-check"}
 
 
 def address(pattern: URLPattern, run: Run) -> str:
