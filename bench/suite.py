@@ -1,4 +1,4 @@
-"""The benchmarks in their order, on one lab."""
+"""The benchmarks in their order: those of the lab on one lab, then those of cpulab."""
 
 from __future__ import annotations
 
@@ -6,14 +6,26 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import live, page, record
+from bench import live, load, page, record, sampler
 from bench.figure import Figure
 from tests.lab_process import LabProcess, running_lab
 
-NAMES = ("up", "record", "page", "live")
+OF_THE_LAB = ("up", "record", "page", "live")
+OF_CPULAB = {"load": load.measure, "sampler": sampler.measure}
+NAMES = (*OF_THE_LAB, *OF_CPULAB)
 
 
 def run(var: Path, names: Sequence[str]) -> list[Figure]:
+    """Measure what is named; a lab is started only for what needs one."""
+    figures = _of_the_lab(var, names) if set(names) & set(OF_THE_LAB) else []
+    for name, measure in OF_CPULAB.items():
+        if name in names:
+            say(f"cpulab: {name}")
+            figures += measure()
+    return figures
+
+
+def _of_the_lab(var: Path, names: Sequence[str]) -> list[Figure]:
     """Start a lab once to make everything, then again, warm, and measure on that one."""
     say("starting a lab (cold)")
     with running_lab(var):
