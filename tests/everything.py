@@ -19,7 +19,13 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
 BIN = Path(PYTHON).parent
 CI = os.environ.get("CI") == "true"
-DEBIAN = {"chromium": "chromium", "gcc": "gcc"}
+DEBIAN = {
+    "chromium": "chromium",
+    "gcc": "gcc",
+    "qemu-system-x86_64": "qemu-system-x86",
+}
+# Boots a machine of its own, once; a part by itself.
+V2 = "tests/v2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +105,7 @@ def parts(paths: Sequence[str], fast: bool) -> Iterator[Part]:
             "python", pytest_argv("-m", "not slow and not browser", "--hypothesis-profile=fast")
         )
         return
-    yield Part("python", pytest_argv("-m", "not browser"))
+    yield Part("python", pytest_argv("-m", "not browser", f"--ignore={V2}"))
     yield Part(
         "python on PostgreSQL",
         [PYTHON, "-m", "tests.on_postgres"],
@@ -107,6 +113,7 @@ def parts(paths: Sequence[str], fast: bool) -> Iterator[Part]:
         missing=needs_postgres,
     )
     yield Part("browser", pytest_argv("-m", "browser"), fast=False, missing=needs("chromium"))
+    yield Part("cgroup v2", pytest_argv(V2), fast=False, missing=needs("qemu-system-x86_64"))
 
 
 def go_parts() -> Iterator[Part]:
