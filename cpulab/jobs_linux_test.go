@@ -70,6 +70,30 @@ func sumFact(rounds []line, key string) (sum int64) {
 	return sum
 }
 
+// TestTasksStayOnOneCPU: a pause that a helper thread had on another CPU would
+// count twice.
+func TestTasksStayOnOneCPU(t *testing.T) {
+	g := newGroup(t, 0)
+	p := start(t, g.join(build(t, "go.mod"), "tasks", "--work", "5ms", "--count", "10000", "--until-eof")...)
+	hello := p.next()
+	p.next() // the first round: every thread is there
+	want := strconv.FormatInt(hello.int("on_cpu"), 10)
+	tasks, err := filepath.Glob("/proc/" + strconv.FormatInt(hello.int("pid"), 10) + "/task/*/status")
+	if err != nil || len(tasks) < 2 {
+		t.Fatalf("threads %v, %v", tasks, err)
+	}
+	for _, path := range tasks {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(text), "Cpus_allowed_list:")
+		if got := strings.Fields(rest)[0]; got != want {
+			t.Errorf("%s may run on %s, want %s", path, got, want)
+		}
+	}
+}
+
 func TestTasksBackToBack(t *testing.T) {
 	g := newGroup(t, tightUS)
 	const count, workUS = 40, 5_000

@@ -96,6 +96,8 @@ def slug_text(value: object) -> str:
     """A name in kebab case."""
     if not isinstance(value, str):
         raise refuse(f"{brief(value)} is not text.", _SLUG_HELP)
+    if not value:
+        raise refuse("The name is missing.", _SLUG_HELP)
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", value) or len(value) > MAX_SLUG:
         hint = suggest_slug(value)
         raise refuse(

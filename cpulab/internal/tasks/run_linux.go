@@ -11,6 +11,7 @@ import (
 
 	"cpulab/internal/clock"
 	"cpulab/internal/facts"
+	"cpulab/internal/host"
 	"cpulab/internal/ndjson"
 	"cpulab/internal/rounds"
 	"cpulab/internal/work"
@@ -37,7 +38,9 @@ type run struct {
 // reason names that cause for the end line.
 //
 // One thread does it all: what a round costs to read and to write is paid
-// between two tasks, and not by a second thread from the same quota.
+// between two tasks, and not by a second thread from the same quota. The
+// runtime's own threads stay on that thread's CPU, as in a program of one thread:
+// see host.StayOnThisCPU.
 func Run(ctx context.Context, p Params, out *ndjson.Writer, warn io.Writer, reason func() string) error {
 	sleeper, err := clock.NewSleeper(ctx)
 	if err != nil {
@@ -50,7 +53,15 @@ func Run(ctx context.Context, p Params, out *ndjson.Writer, warn io.Writer, reas
 		rec: rounds.Open(out, warn, "tasks", facts.Collect()),
 	}
 	defer context.AfterFunc(ctx, r.control.Abandon)()
-	if err := r.rec.Hello(p.addTo); err != nil {
+	cpu, err := host.StayOnThisCPU()
+	if err != nil {
+		return err
+	}
+	err = r.rec.Hello(func(w *ndjson.Writer) {
+		p.addTo(w)
+		w.Int("on_cpu", int64(cpu))
+	})
+	if err != nil {
 		return err
 	}
 	r.rec.Begin()
