@@ -19,12 +19,24 @@
 //	          in microseconds as an HDR histogram (V2, compressed, base64)
 //	facts     cpu_us, requests_count and the like; of names that end in _max
 //	          the largest counts for the whole, all others add up
-//	servers   by name: responses and connections
+//	servers   by name: responses, and connections that it answered on. A
+//	          connection counts once, in the round of its first answer that
+//	          counts, also when it was opened in the warm-up
 //
 // The settled counters of a round are read again when the next one begins, so
-// they add up to the total of end. ready tells where a service listens,
-// measuring when a load begins to count, warning what a reader of the result
-// must know.
+// they add up to the total of end. settle_us is from the end of the round to
+// that reading. ready tells where a service listens, measuring when a load
+// begins to count, warning what a reader of the result must know.
+//
+// A round of spin is a whole report: what came after the last one is in the
+// total only. A round of load is a second of its schedule, and has the requests
+// that were due in it; it is written when all of them have ended, before its
+// second is over or after. Its counters are the load's own, from the reading
+// for the round before to the one for this, so window_us is how long that was
+// and not the second; settle_us is null where the second was not over. The
+// last round of the schedule has overrun_us: how much later than the end of the
+// schedule the last request was handed over. So the rate that was reached is
+// the sum of work_sent_count over for_us and overrun_us together.
 //
 // Units are in the names: _us is microseconds. All numbers are integers; what
 // could not be read is null, never 0. A counter that went down belongs to a new

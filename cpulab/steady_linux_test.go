@@ -26,14 +26,11 @@ func TestSpin(t *testing.T) {
 	}
 	rounds, end := checkTotals(t, lines)
 	checkTiles(t, rounds)
-	if len(rounds) < 2 || len(rounds) > 5 || end["reason"] != "done" {
+	if len(rounds) < 2 || len(rounds) > 4 || end["reason"] != "done" {
 		t.Fatalf("%d rounds, end %v", len(rounds), end)
 	}
-	first, last := rounds[0].int("start_us"), rounds[len(rounds)-1]
-	if span := last.int("start_us") + last.int("wall_us") - first - last.int("late_us"); span < spanUS-2 || span > spanUS+2 {
-		t.Errorf("planned to last %d us", span)
-	}
-	for _, l := range rounds[:len(rounds)-1] {
+	first := rounds[0].int("start_us")
+	for _, l := range rounds {
 		planned := l.int("start_us") + l.int("wall_us") - l.int("late_us") - first
 		if off := planned % reportUS; l.int("late_us") < 0 || off > 2 && off < reportUS-2 {
 			t.Errorf("not on the schedule: %v", l)
@@ -44,15 +41,39 @@ func TestSpin(t *testing.T) {
 		}
 	}
 	total := end.object("total")
+	if span := end.int("mono_us") - first; span < spanUS {
+		t.Errorf("it ended after %d us", span)
+	}
 	burned := sumFact(rounds, "cpu_us")
 	if usage := total.int("usage_us"); burned > usage || burned < usage/2 {
 		t.Errorf("the threads burned %d us, the group used %d us", burned, usage)
 	}
-	if share := float64(burned) / spanUS; share < 0.02 || share > 0.15 {
+	last := rounds[len(rounds)-1]
+	if share := float64(burned) / float64(last.int("start_us")+last.int("wall_us")-first); share < 0.02 || share > 0.15 {
 		t.Errorf("%.3f CPUs at a limit of 0.1", share)
 	}
 	if total.int("nr_throttled") <= 0 || total.int("throttled_us") <= 0 {
 		t.Errorf("not throttled: %v", total)
+	}
+}
+
+// TestSpinWritesWholeReports: the fifth of a second after the fourth report is
+// in the total only.
+func TestSpinWritesWholeReports(t *testing.T) {
+	lines := start(t, "spin", "--for", "2200ms", "--report", "500ms").rest(0)
+	if len(lines) != 2+2*4 {
+		t.Fatalf("%d lines: %v", len(lines), lines)
+	}
+	rounds, end := []line{lines[1], lines[3], lines[5], lines[7]}, lines[9]
+	checkTiles(t, rounds)
+	rest := end.object("total").int("window_us")
+	for _, i := range []int{2, 4, 6, 8} {
+		rest -= lines[i].int("window_us")
+	}
+	// From the reading for the last report to the end of the time.
+	read := rounds[3].int("start_us") + rounds[3].int("wall_us") + lines[8].int("settle_us")
+	if left := rounds[0].int("start_us") + 2_200_000 - read; end.int("rounds") != 4 || rest < left-2 {
+		t.Errorf("%d us after the last report, at least %d us in the total: %v", rest, left, end)
 	}
 }
 

@@ -45,6 +45,7 @@ func TestUsageErrors(t *testing.T) {
 		{"requests --for -1s", []string{`"-1s"`, "-for"}},
 		{"spin --threads 1025", []string{`"1025"`, "-threads", "1 to 1024"}},
 		{"spin --report 1us", []string{`"1us"`, "-report", "1ms"}},
+		{"spin --for 1s --report 2s", []string{"--for 1s", "--report 2s"}},
 		{"spin more", []string{`"more"`}},
 		{"info more", []string{`"more"`}},
 		{"sample", []string{"--cgroup"}},

@@ -19,6 +19,9 @@ func runSpin(s streams, args []string) error {
 	if err := f.parse(s, args, false); err != nil {
 		return err
 	}
+	if p.For > 0 && p.For < p.Report {
+		return usagef("--for %v ends before the first report at --report %v: give a longer --for or a shorter --report", p.For, p.Report)
+	}
 	ctx, finish := untilStopped(s, *untilEOF)
 	defer finish()
 	return spin.Run(ctx, p, s.writer(f.human), s.err, func() string { return reason(ctx) })

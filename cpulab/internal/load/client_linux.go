@@ -72,6 +72,11 @@ func (c *client) dial(target *target, r request) {
 	r.lagNS = c.watch.now() - r.dueNS
 	dialer := net.Dialer{Deadline: c.watch.when(r.dueNS + c.timeoutNS), KeepAlive: -1}
 	made, err := dialer.DialContext(c.ctx, "tcp", target.address)
+	if errors.Is(err, context.Canceled) {
+		// The run was stopped: no failure of the server, and so no end of the
+		// request either. Its round will not be written.
+		return
+	}
 	if err != nil {
 		c.ended(r, outcome{failure: c.failure(err)}, c.watch.now())
 		return

@@ -45,7 +45,6 @@ type line struct {
 	Text     string
 	Reason   string
 	Rounds   int64
-	Rate     int64 `json:"rate_milli"`
 	Seed     uint64
 	Measures map[string]measure
 	Facts    map[string]int64

@@ -56,8 +56,8 @@ func TestTimeoutsAreNoLatencies(t *testing.T) {
 		if work.N != 0 || work.Max != nil || work.Errors["timeout"] != 50 || len(work.Errors) != 1 {
 			t.Errorf("keep-alive %v: %+v", keepAlive, work)
 		}
-		if len(r.servers()) != 0 || r.end.Rate <= 0 || r.end.Rate > 50_000 {
-			t.Errorf("servers %v, rate %d", r.servers(), r.end.Rate)
+		if len(r.servers()) != 0 || r.rounds[0].Facts["work_sent_count"] != 50 {
+			t.Errorf("servers %v, round %+v", r.servers(), r.rounds[0])
 		}
 	}
 }
@@ -231,6 +231,12 @@ func TestRoundsAddUp(t *testing.T) {
 		}
 		if want := []int64{1_000_000, 1_000_000, 500_000}[i]; round.WallUS != want {
 			t.Errorf("round %d: wall %d us", i+1, round.WallUS)
+		}
+		if want := []int64{200, 200, 100}[i]; round.Facts["work_sent_count"] != want {
+			t.Errorf("round %d: sent %d /work requests, want %d", i+1, round.Facts["work_sent_count"], want)
+		}
+		if _, has := round.Facts["overrun_us"]; has != (i == 2) {
+			t.Errorf("round %d: %v", i+1, round.Facts)
 		}
 		sent += round.Facts["sent_count"]
 		for name, m := range round.Measures {

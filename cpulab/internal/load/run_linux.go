@@ -77,16 +77,14 @@ func Run(ctx context.Context, p Params, out *ndjson.Writer, warn io.Writer, reas
 	if err := r.rounds.Hello(p.addTo); err != nil {
 		return err
 	}
-	lastNS, err := r.send(ctx)
-	if err != nil {
+	if err := r.send(ctx); err != nil {
 		return err
 	}
-	if err := r.warnings(lastNS); err != nil {
+	if err := r.warnings(); err != nil {
 		return err
 	}
 	return r.rounds.End(reason(), func(w *ndjson.Writer) {
 		r.total.writeMeasures(w, p.PingRate > 0)
-		w.Opt("rate_milli", r.rateMilli(lastNS))
 	})
 }
 
@@ -116,16 +114,15 @@ func (p Params) addTo(w *ndjson.Writer) {
 	w.Str("round_by", "scheduled") // a request belongs to the second it was due in
 }
 
-// send warms up, then sends what counts and writes its rounds. It returns when
-// the last request was handed over, in nanoseconds from the start.
-func (r *run) send(ctx context.Context) (lastNS int64, err error) {
+// send warms up, then sends what counts and writes its rounds.
+func (r *run) send(ctx context.Context) error {
 	if r.params.Warmup > 0 {
 		warm := newTally(false, r.changed)
 		s := newSender(r.client, r.waiter, r.params, true)
 		from := clock.MonoNS()
-		s.start(from, 1, func(int64) *tally { return warm })
+		go s.run(from, 1, func() *tally { return warm })
 		if !wait(ctx, warm, r.changed) || !r.waiter.until(from+int64(r.params.Warmup)) {
-			return 0, nil
+			return nil
 		}
 	}
 	s := newSender(r.client, r.waiter, r.params, false)
@@ -134,23 +131,22 @@ func (r *run) send(ctx context.Context) (lastNS int64, err error) {
 	r.out.Begin("measuring")
 	r.out.Int("at_us", start/1000)
 	if err := r.out.End(); err != nil {
-		return 0, err
+		return err
 	}
-	finished := s.start(start, r.params.roundCount(), r.open)
+	go s.run(start, r.params.roundCount(), r.open)
 	for n := range r.params.roundCount() {
 		if goOn, err := r.round(ctx, start, n); err != nil {
-			return 0, err
+			return err
 		} else if !goOn {
 			// What was sent since then is in no round, only in the total.
-			err := r.rounds.Settle()
-			return <-finished, err
+			return r.rounds.Settle()
 		}
 	}
-	return <-finished, nil
+	return nil
 }
 
 // open hands the sender an account for the next round.
-func (r *run) open(int64) *tally {
+func (r *run) open() *tally {
 	var t *tally
 	select {
 	case t = <-r.spare:
@@ -161,9 +157,9 @@ func (r *run) open(int64) *tally {
 	return t
 }
 
-// round writes one round when all of its requests have ended; a late answer
-// makes it wait for at most the time-out. It reports false when ctx ended
-// first.
+// round writes one round when all of its requests have ended: that may be
+// before its second is over, and a late answer makes it wait for at most the
+// time-out. The counters are read then. It reports false when ctx ended first.
 func (r *run) round(ctx context.Context, startNS, n int64) (bool, error) {
 	var t *tally
 	select {
@@ -192,8 +188,12 @@ func (r *run) round(ctx context.Context, startNS, n int64) (bool, error) {
 func (t *tally) addTo(w *ndjson.Writer, withPing bool) {
 	t.writeMeasures(w, withPing)
 	w.Object("facts")
-	w.Int("sent_count", t.sent)
-	w.Int("in_flight_max", t.peak)
+	w.Int("sent_count", t.sending.sent)
+	w.Int("work_sent_count", t.sending.work)
+	w.Int("in_flight_max", t.sending.peak)
+	if overrun := t.sending.overrunUS; overrun.OK {
+		w.Int("overrun_us", overrun.N)
+	}
 	w.EndObject()
 	w.Object("servers")
 	for _, name := range slices.Sorted(maps.Keys(t.servers)) {

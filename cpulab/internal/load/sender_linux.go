@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"cpulab/internal/arrive"
+	"cpulab/internal/opt"
 )
 
 // sender sends requests by a schedule, whatever becomes of them. It writes to
@@ -13,6 +14,7 @@ import (
 type sender struct {
 	client *client
 	waiter *waiter
+	spanNS int64 // of the schedule
 
 	schedule [kinds]*arrive.Schedule
 	next     [kinds]int64 // ns from the start; of those that have one
@@ -31,11 +33,11 @@ const (
 )
 
 func newSender(c *client, w *waiter, p Params, warmup bool) *sender {
-	s := &sender{client: c, waiter: w}
 	params := arrive.Params{Process: p.Arrivals, Rate: p.Rate, Clump: p.Clump, Seed: p.Seed, Stream: streamWork, For: p.For}
 	if warmup {
 		params.Stream, params.For = streamWarmWork, p.Warmup
 	}
+	s := &sender{client: c, waiter: w, spanNS: int64(params.For)}
 	s.schedule[work] = arrive.New(params)
 	// What a ping waits for, not what a clump of pings makes.
 	params.Rate, params.Clump = p.PingRate, 1
@@ -60,41 +62,35 @@ func (s *sender) due() (k kind, ns int64, ok bool) {
 	return 0, 0, false
 }
 
-// run sends everything and returns when the last request was handed over, in
-// nanoseconds from startNS, or earlier with the waiter's context. open gives
-// the account of a round, counted from 0; rounds without requests have one too.
-func (s *sender) run(startNS int64, rounds int64, open func(round int64) *tally) (lastNS int64) {
+// run sends everything and returns when the last request was handed over, or
+// earlier with the waiter's context. open gives the account of the next round;
+// rounds without requests have one too.
+func (s *sender) run(startNS int64, rounds int64, open func() *tally) {
+	lastNS := int64(0)
 	for round := range rounds {
-		t := open(round)
-		var sent, workSent int64
-		peak := s.client.inFlight.Load()
+		t := open()
+		did := sending{peak: s.client.inFlight.Load()}
 		for {
 			k, ns, ok := s.due()
 			if !ok || ns >= (round+1)*roundNS && round+1 < rounds {
 				break
 			}
 			if !s.waiter.until(startNS + ns) {
-				return lastNS
+				return
 			}
-			peak = max(peak, s.client.send(request{kind: k, dueNS: startNS + ns, tally: t}))
-			sent++
+			did.peak = max(did.peak, s.client.send(request{kind: k, dueNS: startNS + ns, tally: t}))
+			did.sent++
 			if k == work {
-				workSent++
+				did.work++
 			}
 			lastNS = s.client.watch.now() - startNS
 			s.advance(k)
 		}
-		t.close(sent, workSent, peak)
+		if round+1 == rounds {
+			did.overrunUS = opt.Of(max(0, lastNS-s.spanNS) / 1000)
+		}
+		t.close(did)
 	}
-	return lastNS
-}
-
-// start runs the sender beside the caller; what it returned comes on the
-// channel.
-func (s *sender) start(startNS, rounds int64, open func(round int64) *tally) <-chan int64 {
-	finished := make(chan int64, 1)
-	go func() { finished <- s.run(startNS, rounds, open) }()
-	return finished
 }
 
 // wait returns when a tally is complete or ctx ends.

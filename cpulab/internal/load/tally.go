@@ -5,6 +5,7 @@ import (
 
 	"cpulab/internal/hist"
 	"cpulab/internal/ndjson"
+	"cpulab/internal/opt"
 )
 
 // kind tells the two kinds of requests apart.
@@ -16,43 +17,52 @@ const (
 	kinds = 2
 )
 
+// paths are what the kinds of requests ask for.
+var paths = [kinds]string{work: "/work", ping: "/ping"}
+
 // tally is the account of the requests that were scheduled in one round.
 type tally struct {
-	mu       sync.Mutex
-	latency  [kinds]*hist.Hist // of those that were answered
-	errors   [kinds]map[string]int64
-	lag      *hist.Hist // how late the requests were handed over
-	servers  map[string]*served
-	ended    int64
-	closed   bool // all of them were sent
-	sent     int64
-	workSent int64
-	peak     int64 // most requests in flight
+	mu      sync.Mutex
+	latency [kinds]*hist.Hist // of those that were answered
+	errors  [kinds]map[string]int64
+	lag     [kinds]*hist.Hist // how late the requests were handed over
+	servers map[string]*served
+	ended   int64
+	closed  bool // all of them were sent
+	sending sending
 
 	counts  bool            // false for the warm-up
 	changed chan<- struct{} // told when it is complete
+}
+
+// sending is what the sender did in a round.
+type sending struct {
+	sent      int64
+	work      int64   // of them /work requests
+	peak      int64   // most requests in flight
+	overrunUS opt.Int // how long it went on after the end of the schedule; of the last round only
 }
 
 // served is what one server answered.
 type served struct{ responses, connections int64 }
 
 func newTally(counts bool, changed chan<- struct{}) *tally {
-	t := &tally{lag: hist.New(), servers: map[string]*served{}, counts: counts, changed: changed}
+	t := &tally{servers: map[string]*served{}, counts: counts, changed: changed}
 	for k := range t.latency {
-		t.latency[k] = hist.New()
+		t.latency[k], t.lag[k] = hist.New(), hist.New()
 		t.errors[k] = map[string]int64{}
 	}
 	return t
 }
 
 func (t *tally) reset() {
-	t.lag.Reset()
 	for k := range t.latency {
 		t.latency[k].Reset()
+		t.lag[k].Reset()
 		clear(t.errors[k])
 	}
 	clear(t.servers)
-	t.ended, t.sent, t.workSent, t.peak, t.closed = 0, 0, 0, 0, false
+	t.ended, t.closed, t.sending = 0, false, sending{}
 }
 
 // outcome is how a request ended.
@@ -69,7 +79,7 @@ func (t *tally) end(o outcome) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ended++
-	t.lag.Record(o.lagUS)
+	t.lag[o.kind].Record(o.lagUS)
 	if o.failure != "" {
 		t.errors[o.kind][o.failure]++
 	} else {
@@ -95,15 +105,15 @@ func (t *tally) answeredBy(o outcome) {
 }
 
 // close says that no more requests will be sent in this round.
-func (t *tally) close(sent, workSent, peak int64) {
+func (t *tally) close(s sending) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.closed, t.sent, t.workSent, t.peak = true, sent, workSent, peak
+	t.closed, t.sending = true, s
 	t.tell()
 }
 
 func (t *tally) tell() {
-	if t.closed && t.ended == t.sent {
+	if t.closed && t.ended == t.sending.sent {
 		select {
 		case t.changed <- struct{}{}:
 		default: // it will look anyway
@@ -115,20 +125,23 @@ func (t *tally) tell() {
 func (t *tally) complete() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.closed && t.ended == t.sent
+	return t.closed && t.ended == t.sending.sent
 }
 
 // merge adds a complete tally.
 func (t *tally) merge(from *tally) {
-	t.lag.Merge(from.lag)
 	for k := range t.latency {
 		t.latency[k].Merge(from.latency[k])
+		t.lag[k].Merge(from.lag[k])
 		for failure, n := range from.errors[k] {
 			t.errors[k][failure] += n
 		}
 	}
-	t.sent += from.sent
-	t.workSent += from.workSent
+	t.sending.sent += from.sending.sent
+	t.sending.work += from.sending.work
+	if from.sending.overrunUS.OK { // of the last one
+		t.sending.overrunUS = from.sending.overrunUS
+	}
 }
 
 // writeMeasures adds the latencies; no pings were asked for when withPing is
@@ -139,6 +152,10 @@ func (t *tally) writeMeasures(w *ndjson.Writer, withPing bool) {
 	if withPing {
 		t.latency[ping].WriteTo(w, "ping_us", t.errors[ping])
 	}
-	t.lag.WriteTo(w, "lag_us", nil)
+	lag := hist.New()
+	for _, of := range t.lag {
+		lag.Merge(of)
+	}
+	lag.WriteTo(w, "lag_us", nil)
 	w.EndObject()
 }

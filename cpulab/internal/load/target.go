@@ -11,7 +11,6 @@ import (
 
 // target is a server to call.
 type target struct {
-	text    string // as it was given
 	address string // host:port
 	request [kinds][]byte
 }
@@ -57,12 +56,12 @@ func parseTarget(text string) (string, error) {
 
 // newTarget renders the requests once: sending one is then a single write.
 func newTarget(t Target, keepAlive bool) *target {
-	made := &target{text: t.Text, address: t.Address}
+	made := &target{address: t.Address}
 	more := ""
 	if !keepAlive {
 		more = "Connection: close\r\n"
 	}
-	for kind, path := range [kinds]string{work: "/work", ping: "/ping"} {
+	for kind, path := range paths {
 		made.request[kind] = fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: cpulab\r\n%s\r\n", path, t.Address, more)
 	}
 	return made

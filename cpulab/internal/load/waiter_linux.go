@@ -36,7 +36,7 @@ func newWaiter(ctx context.Context, watch stopwatch) (*waiter, error) {
 	w := &waiter{ctx: ctx, watch: watch, file: os.NewFile(fd, "timerfd")}
 	var err error
 	if w.conn, err = w.file.SyscallConn(); err != nil {
-		return nil, fmt.Errorf("cannot use a timer: %w", err)
+		return nil, fmt.Errorf("cannot wait for the kernel's timer: %w (it needs timerfd and epoll: run outside a sandbox that lacks them)", err)
 	}
 	context.AfterFunc(ctx, func() { _ = w.file.SetReadDeadline(time.Unix(1, 0)) })
 	return w, nil

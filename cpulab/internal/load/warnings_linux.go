@@ -2,58 +2,74 @@ package load
 
 import (
 	"fmt"
-	"time"
 
-	"cpulab/internal/opt"
+	"cpulab/internal/hist"
 )
 
-// rateMilli is the rate of /work requests that was reached, in thousandths of a
-// request a second; nothing when no round was completed. lastNS is when the
-// last request was handed over.
-func (r *run) rateMilli(lastNS int64) opt.Int {
-	rounds := int64(r.rounds.Rounds())
-	spanNS := min(rounds*roundNS, int64(r.params.For))
-	if rounds == r.params.roundCount() {
-		spanNS = max(spanNS, lastNS)
-	}
-	if spanNS < int64(time.Millisecond) {
-		return opt.Int{}
-	}
-	return opt.Of(r.total.workSent * 1_000_000 / (spanNS / int64(time.Millisecond)))
-}
-
-const (
-	lagMatters  = 1000 // us; shorter ones explain nothing
-	lateMatters = int64(100 * time.Millisecond)
-)
+// lagMatters is the lag that could explain anything, in microseconds.
+const lagMatters = 1000
 
 // warnings writes what the reader of the result must know to trust it.
-func (r *run) warnings(lastNS int64) error {
-	lag, latency := r.total.lag.Percentile(990), r.total.latency[work].Percentile(990)
-	if lag.OK && latency.OK && lag.N > lagMatters && lag.N > latency.N/10 {
-		if err := r.warn("The load itself was late: 1 %% of its requests were handed over more than %.1f ms "+
-			"after their time, and 1 %% of the answers took more than %.1f ms, which includes this. "+
-			"Give the load a CPU of its own, or lower the rate.", ms(lag.N), ms(latency.N)); err != nil {
-			return err
+func (r *run) warnings() error {
+	for k, path := range paths {
+		if text := lateWords(path, r.total.lag[k], r.total.latency[k]); text != "" {
+			if err := r.warn(text); err != nil {
+				return err
+			}
 		}
 	}
-	if late := lastNS - int64(r.params.For); late > max(int64(r.params.For)/100, lateMatters) {
-		if err := r.warn("The load could not hold its rate of %d a second: it reached %.1f a second and sent its last "+
-			"request %.1f ms late. Give the load more CPU, or lower the rate.",
-			r.params.Rate, float64(r.rateMilli(lastNS).N)/1000, ms(late/1000)); err != nil {
+	if text := r.rateWords(); text != "" {
+		if err := r.warn(text); err != nil {
 			return err
 		}
 	}
 	if other := r.client.firstOther(); other != "" {
-		return r.warn("Some requests failed in a way that has no name of its own; the first: %s.", other)
+		return r.warn("Some requests failed in a way that has no name of its own; the first: " + other + ".")
 	}
 	return nil
 }
 
+// lateWords warns when the lag of the load, and not the server, may have made
+// the high latencies of one kind of request; "" when it did not.
+func lateWords(path string, lag, latency *hist.Hist) string {
+	const remedy = "Give the load a CPU of its own, or lower the rate."
+	lag99, latency99 := lag.Percentile(990), latency.Percentile(990)
+	lagMax, latencyMax := lag.MaxUS(), latency.MaxUS()
+	if !lagMax.OK || !latencyMax.OK {
+		return ""
+	}
+	switch {
+	case lag99.N > lagMatters && lag99.N > latency99.N/10:
+		return fmt.Sprintf("The load itself was late: 1 %% of the %s requests were handed over more than %.1f ms after "+
+			"their time, and 1 %% of the answers took more than %.1f ms, which includes this. %s",
+			path, ms(lag99.N), ms(latency99.N), remedy)
+	case lagMax.N > lagMatters && lagMax.N > latencyMax.N/2:
+		return fmt.Sprintf("The load itself was late: one of the %s requests was handed over %.1f ms after its time. "+
+			"That alone may explain the slowest answer, of %.1f ms; 99 %% of the requests were at most %.1f ms late. %s",
+			path, ms(lagMax.N), ms(latencyMax.N), ms(lag99.N), remedy)
+	}
+	return ""
+}
+
+// rateWords warns when sending went on for more than a hundredth longer than
+// it was to: then fewer requests a second were sent; "" when it did not, and
+// for a run that was stopped.
+func (r *run) rateWords() string {
+	did, forUS := r.total.sending, r.params.For.Microseconds()
+	overrun := did.overrunUS
+	if !overrun.OK || overrun.N <= max(forUS/100, lagMatters) {
+		return ""
+	}
+	return fmt.Sprintf("The load could not hold its rate of %d /work requests a second: it handed the last request over "+
+		"%.1f ms after the end of the %.1f s in which all were due, so it sent %.1f a second. "+
+		"Give the load more CPU, or lower the rate.",
+		r.params.Rate, ms(overrun.N), ms(forUS)/1000, float64(did.work)*1e6/float64(forUS+overrun.N))
+}
+
 func ms(us int64) float64 { return float64(us) / 1000 }
 
-func (r *run) warn(format string, args ...any) error {
+func (r *run) warn(text string) error {
 	r.out.Begin("warning")
-	r.out.Str("text", fmt.Sprintf(format, args...))
+	r.out.Str("text", text)
 	return r.out.End()
 }

@@ -37,11 +37,11 @@ type batch struct {
 func newBrood(burn time.Duration) (*brood, error) {
 	program, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("cannot tell where this program is, to start it again: %w", err)
+		return nil, fmt.Errorf("cannot tell where this program is, to start it again: %w (mount /proc)", err)
 	}
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
-		return nil, fmt.Errorf("the processes need an input and an output: %w", err)
+		return nil, fmt.Errorf("the processes need an input and an output: %w (make %s there and writable, and raise ulimit -n if too many files are open)", err, os.DevNull)
 	}
 	return &brood{
 		program: program,
@@ -126,9 +126,9 @@ func (b *brood) kill() {
 func failure(number int, state *os.ProcessState, waitErr error) error {
 	switch {
 	case waitErr != nil:
-		return fmt.Errorf("cannot wait for process %d: %w", number, waitErr)
+		return fmt.Errorf("cannot wait for process %d: %w (something else waited for it: start cpulab with SIGCHLD not ignored)", number, waitErr)
 	case !state.Success():
-		return fmt.Errorf("process %d failed: %v", number, state)
+		return fmt.Errorf("process %d failed: %v (if it was killed, give its cgroup more memory or run fewer)", number, state)
 	}
 	return nil
 }

@@ -23,7 +23,8 @@ type Params struct {
 }
 
 // report is how long a round is. It ends when every thread has ended the
-// request that it was at, so it is a little longer.
+// request that it was at, so it is a little longer. Where the time is over, the
+// last one is shorter.
 const report = time.Second
 
 // run is one run in progress.
@@ -54,19 +55,15 @@ func Run(ctx context.Context, p Params, out *ndjson.Writer, warn io.Writer, reas
 	}
 	plan := rounds.NewSchedule(clock.MonoNS(), report, p.For)
 	r.crew = newCrew(p.Threads, p.Steps, plan.NextNS())
-	rest := r.crew.control.LetBreathe(p.Threads)
-	keep := context.AfterFunc(ctx, r.crew.control.Abandon)
-	r.rec.Begin()
-	r.startNS = plan.StartNS()
-	err = r.reports(ctx, sleeper, plan)
-	// The workers are not waited for: a crowd takes its time to notice.
-	r.crew.control.Abandon()
-	keep()
-	rest()
-	if err == nil {
-		err = r.rec.Settle()
-	}
+	err = r.crew.control.While(ctx, p.Threads, func() error {
+		r.rec.Begin()
+		r.startNS = plan.StartNS()
+		return r.reports(ctx, sleeper, plan)
+	})
 	if err != nil {
+		return err
+	}
+	if err := r.rec.Settle(); err != nil {
 		return err
 	}
 	return r.rec.End(reason(), func(w *ndjson.Writer) { measures(w, r.all) })

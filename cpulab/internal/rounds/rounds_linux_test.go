@@ -111,6 +111,19 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestReadBeforeTheEnd: no time has passed since an end that is still to come.
+func TestReadBeforeTheEnd(t *testing.T) {
+	var out bytes.Buffer
+	r := Open(ndjson.NewWriter(&out), io.Discard, "kind", facts.Facts{OwnErr: errors.New("not mounted")})
+	r.Begin()
+	if err := r.RoundSettled(Step{StartUS: r.before.atUS, WallUS: time.Hour.Microseconds()}); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); !strings.Contains(text, `"type":"settled"`) || !strings.Contains(text, `"settle_us":null`) {
+		t.Error(text)
+	}
+}
+
 // TestEndWithoutBegin: nothing was measured, so the total is null, not zero.
 func TestEndWithoutBegin(t *testing.T) {
 	var out bytes.Buffer

@@ -7,7 +7,7 @@ import "unsafe"
 // bytes costs it nothing.
 type node struct {
 	children [fanout]*node
-	payload  [nodeBytes - 8*fanout]byte
+	_        [nodeBytes - 8*fanout]byte
 }
 
 const (
@@ -33,18 +33,6 @@ func newTree(nodes int64) *node {
 		nodes -= share
 	}
 	return n
-}
-
-// size counts the bytes of a tree.
-func (n *node) size() int64 {
-	if n == nil {
-		return 0
-	}
-	total := int64(nodeBytes)
-	for _, child := range n.children {
-		total += child.size()
-	}
-	return total
 }
 
 const (

@@ -113,7 +113,7 @@ func (r *run) loop(sleeper *clock.Sleeper, failed <-chan error) error {
 		select {
 		case err := <-failed:
 			if !errors.Is(err, http.ErrServerClosed) {
-				return fmt.Errorf("the server failed: %w", err)
+				return fmt.Errorf("the server cannot take connections any more: %w (start it again)", err)
 			}
 		default:
 		}

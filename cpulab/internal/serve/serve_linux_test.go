@@ -8,6 +8,18 @@ import (
 	"time"
 )
 
+// size counts the bytes of a tree.
+func (n *node) size() int64 {
+	if n == nil {
+		return 0
+	}
+	total := int64(nodeBytes)
+	for _, child := range n.children {
+		total += child.size()
+	}
+	return total
+}
+
 // TestHeapIsWhatItSays: the garbage collector finds it in use, object by
 // object.
 func TestHeapIsWhatItSays(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 // Params say what to run.
 type Params struct {
 	Threads int
-	For     time.Duration // 0: until stopped
+	For     time.Duration // 0: until stopped; else at least Report
 	Report  time.Duration // from one report to the next
 }
 
@@ -51,8 +51,9 @@ type run struct {
 }
 
 // Run spins and writes a round for each report. It ends when the time is over
-// or when ctx ends; reason names the cause for the end line. What was burned
-// since the last report of a run that was stopped is in the total only.
+// or when ctx ends; reason names the cause for the end line. Rounds are whole
+// reports, so that any of them compare: what was burned after the last one is
+// in the total only.
 func Run(ctx context.Context, p Params, out *ndjson.Writer, warn io.Writer, reason func() string) error {
 	sleeper, err := clock.NewSleeper(ctx)
 	if err != nil {
@@ -62,28 +63,26 @@ func Run(ctx context.Context, p Params, out *ndjson.Writer, warn io.Writer, reas
 	if err := r.rec.Hello(p.addTo); err != nil {
 		return err
 	}
-	plan := rounds.NewSchedule(clock.MonoNS(), p.Report, p.For)
+	plan := rounds.NewSchedule(clock.MonoNS(), p.Report, p.For-p.For%p.Report)
 	r.crew = newCrew(p.Threads, plan.NextNS())
-	rest := r.crew.control.LetBreathe(p.Threads)
-	keep := context.AfterFunc(ctx, r.crew.control.Abandon)
-	r.rec.Begin()
-	r.startNS = plan.StartNS()
-	err = r.reports(sleeper, plan)
-	// The workers are not waited for: a crowd takes its time to notice.
-	r.crew.control.Abandon()
-	keep()
-	rest()
-	if err == nil {
-		err = r.rec.Settle()
-	}
+	err = r.crew.control.While(ctx, p.Threads, func() error {
+		r.rec.Begin()
+		r.startNS = plan.StartNS()
+		return r.reports(sleeper, plan)
+	})
 	if err != nil {
+		return err
+	}
+	if err := r.rec.Settle(); err != nil {
 		return err
 	}
 	return r.rec.End(reason(), nil)
 }
 
-// reports writes the rounds until the schedule or the sleeper's context ends.
+// reports writes the rounds until the schedule ends, and waits until the time
+// is over; the sleeper's context ends both.
 func (r *run) reports(sleeper *clock.Sleeper, plan *rounds.Schedule) error {
+	endNS := plan.StartNS() + int64(r.params.For)
 	for {
 		target := plan.NextNS()
 		if !sleeper.Until(target) {
@@ -91,9 +90,17 @@ func (r *run) reports(sleeper *clock.Sleeper, plan *rounds.Schedule) error {
 		}
 		now, used := clock.MonoNS(), r.crew.usedNS()
 		more := plan.Advance(now)
-		r.crew.dueNS.Store(plan.NextNS())
-		if err := r.report(target, now, used); err != nil || !more {
+		if more {
+			r.crew.dueNS.Store(plan.NextNS())
+		} else {
+			r.crew.dueNS.Store(endNS)
+		}
+		if err := r.report(target, now, used); err != nil {
 			return err
+		}
+		if !more {
+			sleeper.Until(endNS)
+			return nil
 		}
 	}
 }

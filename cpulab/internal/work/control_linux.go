@@ -1,6 +1,7 @@
 package work
 
 import (
+	"context"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -29,6 +30,18 @@ func (c *Control) Breathed(last uint32) uint32 {
 		runtime.Gosched()
 	}
 	return now
+}
+
+// While watches workers that burn under this control until watch returns or ctx
+// ends, and then abandons their work. It does not wait for them: a crowd takes
+// its time to notice.
+func (c *Control) While(ctx context.Context, workers int, watch func() error) error {
+	defer c.LetBreathe(workers)()
+	// Whoever ends ctx abandons the work: watch may first wait for its turn
+	// among the workers.
+	defer context.AfterFunc(ctx, c.Abandon)()
+	defer c.Abandon()
+	return watch()
 }
 
 // breathEvery bounds how long crowded workers delay the end of the program.
