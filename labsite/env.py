@@ -36,6 +36,7 @@ class Environment(BaseSettings):
     port: Annotated[int, Field(ge=0, le=65535)] = 8000
     machine: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]{0,60}$")] = "local"
     cpulab_dir: Path = ROOT / ".build" / "cpulab" / "current"
+    kind: Path | None = None
     secure_cookies: bool = False
     lease_seconds: Annotated[float, Field(ge=1)] = 10.0
     log_level: Annotated[str, Field(pattern=r"^(DEBUG|INFO|WARNING|ERROR)$")] = "INFO"

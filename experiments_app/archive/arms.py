@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import Any, Protocol, TypeVar, get_args
 
 from experiments_app.core.short_form import APP
 from experiments_app.core.units import Unit, units_of_written
@@ -20,6 +20,16 @@ RESULTS: dict[str, Result | None] = {
     str(kind.model_fields["kind"].default): None if kind is Serve else kind.result
     for kind in _KINDS
 }
+
+
+class HasRole(Protocol):
+    """A group of a spec, or of a plan."""
+
+    @property
+    def role(self) -> str: ...
+
+
+Group = TypeVar("Group", bound=HasRole | Mapping[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +57,7 @@ def groups_of(arm: Mapping[str, Any]) -> ArmGroups:
     measured = [step["measure"] for step in arm.get("steps", ()) if step.get("measure")]
     by_name = {str(group["name"]): group for group in groups}
     result_group = by_name[str(measured[0])] if measured else groups[0]
-    counted_group = _counted(groups, result_group)
+    counted_group = counted_of(groups, result_group)
     own = {name: result for group in groups for name, result in _own(group).items()}
     of_result = [own[unit.name] for unit in units_of_written(result_group) if unit.container]
     result = next((kind for kind in of_result if kind is not None), None)
@@ -66,6 +76,25 @@ def groups_of(arm: Mapping[str, Any]) -> ArmGroups:
     )
 
 
+def tried(groups: Sequence[Group], measured: Group) -> list[Group]:
+    """The groups that the arm is about: those of the role "measured", else the measured one.
+
+    Of a load that is measured its server; of pods that share a CPU all of them.
+    """
+    return [group for group in groups if _role(group) == "measured"] or [measured]
+
+
+def counted_of(groups: Sequence[Group], measured: Group) -> Group:
+    """The group whose counters are the arm's: the measured one, of a load its server."""
+    found = tried(groups, measured)
+    return measured if measured in found else found[0]
+
+
+def _role(group: HasRole | Mapping[str, Any]) -> str:
+    """As it is set; a group that was written without has the schema's own."""
+    return str(group.get("role", "measured")) if isinstance(group, Mapping) else group.role
+
+
 def planned_groups(plan: Mapping[str, Any]) -> list[ArmGroups]:
     """The units of every arm of a stored plan, in the order of the arms."""
     return [groups_of(arm["arm"]) for arm in plan["arms"]]
@@ -80,11 +109,6 @@ def _written_groups(arm: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         ]
     container = {"name": APP, "workload": arm.get("workload", {})}
     return [{"name": APP, "containers": [container]}]
-
-
-def _counted(groups: Sequence[Mapping[str, Any]], result: Mapping[str, Any]) -> Mapping[str, Any]:
-    with_role = [group for group in groups if group.get("role", "measured") == "measured"]
-    return result if result in with_role or not with_role else with_role[0]
 
 
 def _own(group: Mapping[str, Any]) -> dict[str, Result | None]:

@@ -19,6 +19,8 @@ Json = dict[str, Any]
 PARTS = ("measures", "facts", "servers")
 # The latencies that a round stands for; a round has one of them at most.
 POINTS = ("work_us", "request_us")
+# Facts that only the last round of a unit tells, for all of them.
+_OF_THE_WHOLE = frozenset({"overrun_us"})
 
 
 def detail_of(record: Round) -> Json | None:
@@ -102,7 +104,7 @@ class Details:
         return {
             name: value
             for name, value in self._facts.items()
-            if name.endswith("_max") or self._told[name] == self._rounds
+            if name.endswith("_max") or name in _OF_THE_WHOLE or self._told[name] == self._rounds
         }
 
     def _latencies(self, name: str) -> Latencies:

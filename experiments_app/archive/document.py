@@ -13,6 +13,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from experiments_app.archive.notes import warnings_of
 from experiments_app.archive.summary import ArmSummary, Figures, RepeatSummary, arm_summaries
 from experiments_app.archive.tally import COUNTER_FIELDS
 from experiments_app.core.instants import iso
@@ -26,9 +27,10 @@ Json = dict[str, Any]
 
 
 def document(run: Run) -> Json:
-    """The document of a run in any state; three queries, whatever its size."""
+    """The document of a run in any state; six queries at most, whatever its size."""
     repeats = {repeat.pk: repeat for repeat in Repeat.objects.filter(run_id=run.pk)}
     rounds = _rounds(run)
+    warnings = warnings_of(run)
     return {
         "format": FORMAT,
         "run": _run(run),
@@ -36,7 +38,7 @@ def document(run: Run) -> Json:
         "spec": run.spec,
         "plan": {key: run.plan[key] for key in ("kind", "cpus", "repeats", "notes")},
         "arms": [
-            _arm(planned, arm, repeats, rounds)
+            _arm(planned, arm, repeats, rounds, warnings)
             for planned, arm in zip(run.plan["arms"], arm_summaries(run), strict=True)
         ],
     }
@@ -80,6 +82,7 @@ def _arm(
     arm: ArmSummary,
     repeats: Mapping[int, Repeat],
     rounds: Mapping[int, list[Json]],
+    warnings: Mapping[int, list[str]],
 ) -> Json:
     return {
         "name": arm.name,
@@ -95,7 +98,12 @@ def _arm(
             "partial": arm.partial,
         },
         "repeats": [
-            _repeat(repeats[summary.id], summary, rounds.get(summary.id, []))
+            _repeat(
+                repeats[summary.id],
+                summary,
+                rounds.get(summary.id, []),
+                warnings.get(summary.id, []),
+            )
             for summary in arm.repeats
             if summary.id in repeats
         ],
@@ -104,7 +112,9 @@ def _arm(
     }
 
 
-def _repeat(repeat: Repeat, summary: RepeatSummary, rounds: list[Json]) -> Json:
+def _repeat(
+    repeat: Repeat, summary: RepeatSummary, rounds: list[Json], warnings: list[str]
+) -> Json:
     return {
         "n": repeat.n,
         "order": repeat.order,
@@ -117,6 +127,7 @@ def _repeat(repeat: Repeat, summary: RepeatSummary, rounds: list[Json]) -> Json:
         "groups": _groups(repeat, summary),
         "rounds": rounds,
         "lab": repeat.lab,
+        "warnings": warnings,
     }
 
 
@@ -124,7 +135,7 @@ def _groups(repeat: Repeat, summary: RepeatSummary) -> list[Json]:
     """What is known of each unit; one that is only in the kernel's answers is one too."""
     readback = {str(entry["group"]): entry for entry in repeat.readback or ()}
     tree = {str(entry["group"]): entry["levels"] for entry in repeat.tree or ()}
-    figures = {group.name: figures_json(group.summary) for group in summary.groups}
+    figures = {group.name: group.summary for group in summary.groups}
     others = sorted({*readback, *tree, *repeat.programs} - set(figures))
     return [
         _group(repeat, name, figures.get(name), readback.get(name), tree.get(name))
@@ -133,7 +144,7 @@ def _groups(repeat: Repeat, summary: RepeatSummary) -> list[Json]:
 
 
 def _group(
-    repeat: Repeat, name: str, summary: Json | None, readback: Json | None, tree: Any
+    repeat: Repeat, name: str, figures: Figures | None, readback: Json | None, tree: Any
 ) -> Json:
     program = repeat.programs.get(name)
     found = None
@@ -143,11 +154,12 @@ def _group(
         "name": name,
         "pod": None,
         "node": None,
-        "summary": summary,
+        "summary": figures_json(figures) if figures else None,
         "totals": repeat.totals.get(name),
         "tree": tree,
         "readback": found,
-        "connections": None,
+        # Who answered its requests: only a load tells that.
+        "connections": (figures.servers if figures else None) or None,
         "program": program["program"] if program else None,
         # The same instant by the clock of the rounds and by the calendar.
         "clock": {key: program[key] for key in ("mono_us", "unix_us")} if program else None,

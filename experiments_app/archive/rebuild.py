@@ -7,13 +7,14 @@ there is none, states are made from the document.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
 from experiments_app.archive.details import point_of
 from experiments_app.archive.incoming import Incoming
+from experiments_app.archive.notes import WARNING
 from experiments_app.archive.round_schema import CountersShape, RoundShape
 from experiments_app.archive.samples import Piece
 from experiments_app.archive.schema import LogLine, NoteLine, RepeatLine, RepeatShape, RunLine
@@ -49,6 +50,7 @@ class Rebuilder:
         self._seq = 0
         self._measured: set[int] = set()
         self._state: dict[int, str] = {}
+        self._untold = _untold_warnings(incoming)
         self._events: list[Event] = []
         self._rounds: list[Round] = []
         self._blocks: list[SampleBlock] = []
@@ -98,6 +100,7 @@ class Rebuilder:
         repeat = self._repeats[line.repeat]
         if line.state in _ENDS:
             self._measure(line.repeat)
+            self._warn(line)
         body: dict[str, Any] = {
             "repeat": repeat.pk,
             "arm": repeat.arm,
@@ -116,6 +119,12 @@ class Rebuilder:
         self._state[line.repeat] = line.state
         if measuring:
             self._measure(line.repeat)
+
+    def _warn(self, end: RepeatLine) -> None:
+        """The warnings of a repeat that no line of a log has, before its end."""
+        for text in self._untold.pop(end.repeat, ()):
+            body = {"repeat": self._repeats[end.repeat].pk, "level": WARNING, "text": text}
+            self._event(EventKind.NOTE, end.at, body)
 
     def _measure(self, order: int) -> None:
         """Everything that a repeat measured, once."""
@@ -223,6 +232,23 @@ def synthetic_log(incoming: Incoming) -> list[LogLine]:
             )
         lines.append(_end_line(shape, ended))
     return lines
+
+
+def _untold_warnings(incoming: Incoming) -> dict[int, list[str]]:
+    """The warnings of the document that its log lacks, by the repeat's order."""
+    logged: dict[int | None, Counter[str]] = defaultdict(Counter)
+    for line in incoming.log or ():
+        if isinstance(line, NoteLine) and line.level == WARNING:
+            logged[line.repeat][line.text] += 1
+    untold: dict[int, list[str]] = defaultdict(list)
+    for _, shape in incoming.document.repeats:
+        known = logged[shape.order]
+        for text in shape.warnings:
+            if known[text] > 0:
+                known[text] -= 1
+            else:
+                untold[shape.order].append(text)
+    return untold
 
 
 def _end_line(shape: RepeatShape, otherwise: datetime) -> RepeatLine:

@@ -1,7 +1,8 @@
 """The shape of the run document, of its log and of its index of samples, as an import takes it.
 
 Mirrors archive.document and core.records field by field (a test compares them). Parts that
-are derived (summaries, prediction, verdict) are read past: an import works them out again.
+are derived (summaries, connections, prediction, verdict) are read past: an import works them
+out again.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from experiments_app.core.instants import parse_iso
 from experiments_app.core.spec_model import MAX_ARMS, MAX_REPEATS, TargetKind
 
 MAX_GROUPS = 3_000
+MAX_WARNINGS = 200_000
 
 
 def _instant(value: object) -> object:
@@ -92,7 +94,7 @@ class GroupShape(Shape):
     totals: CountersShape | None = None
     tree: Annotated[list[LevelShape], Field(max_length=100)] | None = None
     readback: ReadbackShape | None = None
-    connections: None = None
+    connections: Derived = None
     program: dict[str, JsonValue] | None = None
     clock: ClockShape | None = None
 
@@ -115,6 +117,7 @@ class RepeatShape(Shape):
     groups: Annotated[list[GroupShape], Field(max_length=MAX_GROUPS)]
     rounds: list[RoundShape]
     lab: dict[str, Scalar] | None = None
+    warnings: Annotated[list[Text], Field(max_length=MAX_WARNINGS)] = []
 
     @model_validator(mode="after")
     def _once(self) -> Self:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from experiments_app.archive.arms import ArmGroups, planned_groups
-from experiments_app.archive.details import POINTS, Details, added_up
+from experiments_app.archive.details import POINTS, added_up
 from experiments_app.archive.rounds import tallies
 from experiments_app.archive.sparks import wall_spark, wall_sparks
 from experiments_app.archive.tally import COUNTERS, Sums, Tally, add_up, side_by_side
@@ -45,11 +45,13 @@ class Figures:
     last sample of the sampler outside the cgroup, "rounds" over the settled windows of the
     rounds alone. `window_us` is the sum of those windows. `throttled_us` is CPU time paused,
     summed over CPUs: it can exceed the window. `rounds_throttled` counts the rounds whose
-    settled counter shows a throttled period, of `rounds_counted` that have this counter.
+    settled counter shows time paused, of `rounds_counted` that have this counter.
     `avg_cpu_milli` is usage over window in thousandths of a CPU. `wall_us` is empty where a
     wall is no result. `measures` are latencies (us) over all rounds by name, `facts` whole
-    numbers by name, `servers` who answered a load. `last_reports_milli` is the mean CPU of the
-    last three rounds, where CPU is the result.
+    numbers by name as those rounds tell them, `servers` who answered a load. `timed_us` is how
+    long requests were made one after the other: the walls of their rounds, those of several
+    repeats added up, of units side by side the longest. `last_reports_milli` is the mean CPU of
+    the last three rounds, where CPU is the result.
     """
 
     wall_us: Summary
@@ -57,6 +59,7 @@ class Figures:
     facts: dict[str, int]
     servers: dict[str, dict[str, int]]
     rounds: int
+    timed_us: int | None
     rounds_counted: int
     rounds_throttled: int | None
     window_us: int | None
@@ -240,9 +243,10 @@ def _figures(parts: Sequence[_Part]) -> Figures:
     return Figures(
         wall_us=summarise(walls),
         measures=details.measures,
-        facts=_facts(details, parts),
+        facts=details.facts,
         servers=details.servers,
         rounds=sum(tally.count for _, tally in rounds),
+        timed_us=_timed_us(parts),
         rounds_counted=len(throttled),
         rounds_throttled=sum(count > 0 for count in throttled) if throttled else None,
         window_us=sums.window_us if sums else None,
@@ -253,12 +257,14 @@ def _figures(parts: Sequence[_Part]) -> Figures:
     )
 
 
-def _facts(details: Details, parts: Sequence[_Part]) -> dict[str, int]:
-    """Facts of the result's rounds, and what only the counted units (a load's server) tell."""
-    counted = added_up(
-        tally.details for part in parts for tally in part.counted if tally not in part.rounds
-    )
-    return counted.facts | details.facts
+def _timed_us(parts: Sequence[_Part]) -> int | None:
+    """Where the requests of the rounds are the result, us; None elsewhere."""
+    spans = [
+        max((sum(tally.walls) for tally in part.rounds), default=0)
+        for part in parts
+        if part.result == "request_us"
+    ]
+    return sum(spans) or None
 
 
 def _last_reports(parts: Sequence[_Part]) -> int | None:

@@ -1,7 +1,9 @@
 """A run as CSV: a line a repeat, or a line a round. Empty is "not measured".
 
-A run with latencies has columns for each name of them, after the others: work_us gives
-work_p50_us ... work_max_us, work_n (answered) and work_errors (failed, of every kind).
+`requests_per_1000_s` is the throughput of requests that were made one after the other, in
+whole requests of 1,000 s. A run with latencies has columns for each name of them, after the
+others: work_us gives work_p50_us ... work_max_us, work_n (answered) and work_errors (failed, of
+every kind).
 """
 
 from __future__ import annotations
@@ -50,6 +52,7 @@ REPEAT_COLUMNS = (
     *COUNTERS,
     "avg_cpu_milli",
     "last_reports_milli",
+    "requests_per_1000_s",
 )
 ROUND_COLUMNS = (
     "run",
@@ -151,7 +154,15 @@ def _repeat(
     yield from (figures.rounds_throttled, figures.rounds_counted, figures.counters_from)
     yield figures.window_us
     yield from (values[name] for name in COUNTERS)
-    yield from (figures.avg_cpu_milli, figures.last_reports_milli)
+    yield from (figures.avg_cpu_milli, figures.last_reports_milli, _throughput(figures))
+
+
+def _throughput(figures: Figures) -> int | None:
+    """Requests done one after the other, in 1,000 s of their rounds; a load's rate is set."""
+    done = figures.measures.get("request_us")
+    if done is None or not figures.timed_us:
+        return None
+    return (done.n * 1_000_000_000 + figures.timed_us // 2) // figures.timed_us
 
 
 def _line(cells: Iterable[Cell]) -> str:

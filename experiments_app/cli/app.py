@@ -11,6 +11,7 @@ from django.db import Error as DatabaseError
 from experiments_app.cli import (
     archive_commands,
     catalogue_commands,
+    cluster_commands,
     developer_commands,
     run_command,
     up_command,
@@ -32,6 +33,7 @@ for part in (
     run_command,
     catalogue_commands,
     archive_commands,
+    cluster_commands,
     developer_commands,
 ):
     part.register(app)

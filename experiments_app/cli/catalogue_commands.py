@@ -23,7 +23,7 @@ from experiments_app.cli.own_commands import (
 from experiments_app.cli.run_command import load_file
 from experiments_app.cli.text import time_text
 from experiments_app.core.plan import make_plan
-from experiments_app.core.spec import Spec, dump_spec, dump_toml
+from experiments_app.core.spec import Spec, dump_spec, file_to_start_from
 from experiments_app.runs import wiring
 from experiments_app.web.arm_table import Cell, arm_table
 
@@ -53,7 +53,7 @@ def experiments(
         return _all(json_)
     spec = find_named(name)
     if toml:
-        print(dump_toml(spec), end="")
+        print(file_to_start_from(spec), end="")
     elif json_:
         common.print_json(dump_spec(spec))
     else:

@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from experiments_app.archive.arms import ArmGroups, planned_groups
+from experiments_app.archive.notes import warnings_of
+from experiments_app.archive.shares import UnitCpu, unit_cpus
 from experiments_app.archive.summary import ArmSummary, Figures, arm_summaries
 from experiments_app.cli.text import NOT_MEASURED, count, cpu_time, cpus, latency, time_text
 from experiments_app.core.plan import Plan, PlannedArm
@@ -19,8 +21,11 @@ from experiments_app.models import Repeat, Run, RunStatus
 COUNTED = ("throttled\nperiods", "throttled\ntime", "CPU\nused")
 WALLS = ("wall\np50", "wall\np95", "wall\nmax", *COUNTED)
 LATENCIES = ("n", "p50", "p90", "p99", "p99.9", "max", "errors", "ping\np99", *COUNTED)
-SHARES = ("CPUs, last\nreports", "share", "weight", *COUNTED)
+CPUS = ("CPUs, last\nreports", "weight", *COUNTED)
+SHARES = ("CPUs, last\nreports", "share of\none CPU", "weight", *COUNTED)
 FACTS = ("GOMAXPROCS", "NumCPU", "cpu.max", "weight", "build")
+
+Arm = tuple[PlannedArm, ArmGroups, ArmSummary]
 
 
 def print_summary(run: Run) -> None:
@@ -28,13 +33,24 @@ def print_summary(run: Run) -> None:
     console = Console()
     groups = planned_groups(run.plan)
     arms = list(zip(Plan.from_dict(run.plan).arms, groups, arm_summaries(run), strict=True))
-    measured = Measured(run)
+    measured, warnings = Measured(run), warnings_of(run)
     title: str | None = f"run {run.number}: {run.title} on {run.target}"
     for kind in dict.fromkeys(_kind(group.result) for group in groups):
         alike = [arm for arm in arms if _kind(arm[1].result) == kind]
         console.print(_TABLES[kind](title, alike, measured))
+        for line in _warnings(alike, warnings):
+            console.print(line, style="yellow", highlight=False, markup=False)
         title = None
-    _print_end(console, run, {_kind(group.result) for group in groups})
+    _print_end(console, run, [group.result for group in groups])
+
+
+def _warnings(arms: Sequence[Arm], warnings: Mapping[int, list[str]]) -> Iterator[str]:
+    """What a reader of the arms' figures must know, a line each."""
+    for _, _, arm in arms:
+        for repeat in arm.repeats:
+            where = f"{arm.label}, repeat {repeat.n}" if len(arm.repeats) > 1 else arm.label
+            for text in warnings.get(repeat.id, ()):
+                yield f"  {where}: warning: {text}"
 
 
 class Measured:
@@ -61,9 +77,6 @@ class Measured:
         levels = self._trees.get(arm, {}).get(unit, [])
         last: Mapping[str, Any] = levels[-1] if levels else {}
         return last
-
-
-Arm = tuple[PlannedArm, ArmGroups, ArmSummary]
 
 
 def _kind(result: Result | None) -> str:
@@ -106,21 +119,25 @@ def _latencies(title: str | None, arms: Sequence[Arm], _: Measured) -> Table:
 
 
 def _shares(title: str | None, arms: Sequence[Arm], measured: Measured) -> Table:
-    """A line for each unit that was given work; its share is of what they all got."""
-    table = _table(title, SHARES)
-    for planned, groups, arm in arms:
+    """A line for each unit that was given work; a share only where one CPU is all there is."""
+    got = [unit_cpus(planned, arm) for planned, _, arm in arms]
+    shares = any(found.of_one_cpu for units in got for found in units.values())
+    table = _table(title, SHARES if shares else CPUS)
+    for (planned, groups, arm), found in zip(arms, got, strict=True):
         units = _unit_figures(groups, arm)
-        got = {name: figures.last_reports_milli for name, figures in units.items()}
-        known = [milli for milli in got.values() if milli is not None]
-        whole = sum(known) if len(known) == len(got) else 0
         for name, figures in units.items():
-            milli = got[name]
-            share = f"{milli / whole:.1%}" if milli is not None and whole else NOT_MEASURED
+            share = (_share(found[name]),) if shares else ()
             weight = _weight(measured.level(arm.index, name))
             label = arm.label if len(units) == 1 else f"{arm.label}: {name}"
             counted = _counted(planned, groups, figures, unit=name)
-            table.add_row(label, cpus(milli), share, weight, *counted)
+            table.add_row(label, cpus(found[name].milli), *share, weight, *counted)
     return table
+
+
+def _share(found: UnitCpu) -> str:
+    if not found.of_one_cpu:
+        return "not pinned"
+    return NOT_MEASURED if found.milli is None else f"{found.milli / 1000:.1%}"
 
 
 def _unit_figures(groups: ArmGroups, arm: ArmSummary) -> dict[str, Figures]:
@@ -192,7 +209,7 @@ def _limited(planned: PlannedArm, names: Sequence[str]) -> bool:
     )
 
 
-def _print_end(console: Console, run: Run, kinds: set[str]) -> None:
+def _print_end(console: Console, run: Run, results: Sequence[Result | None]) -> None:
     partly = run.status == RunStatus.FINISHED and run.failed_repeats
     state = "finished with failures" if partly else run.status
     words = f"{run.reason} {run.remedy}".strip()
@@ -200,16 +217,22 @@ def _print_end(console: Console, run: Run, kinds: set[str]) -> None:
     console.print(words if already else f"{state}. {words}".strip(), highlight=False)
     if run.status != RunStatus.FINISHED:
         return
-    told = [_REMARKS[kind] for kind in ("wall_us", "latencies", "cpu") if kind in kinds]
+    told = [words for result, words in _REMARKS.items() if result in results]
+    if {"work_us", "request_us"} & set(results):
+        told.append(_OF_LATENCIES)
     throttled = "Throttled time is CPU time paused, summed over CPUs: never a share of time."
     if told:
         console.print(" ".join([throttled, "n/m: not measured.", *told]), style="dim")
 
 
-_REMARKS = {
+_REMARKS: dict[Result, str] = {
     "wall_us": "p95 needs 20 rounds.",
-    "latencies": "Latency counts from when a request was to be sent; failed ones are not in it. "
-    "p99 needs 100 requests, p99.9 1,000.",
-    "cpu": "Last reports: the mean CPU of the last three of the first repeat.",
+    "work_us": "Latency of a load's request counts from when it was to be sent; failed ones are "
+    "not in it.",
+    "request_us": "Time of a request made one after the other counts from its own start: waiting "
+    "for its turn is not in it.",
+    "cpu": "Last reports: the mean CPU of the last three, then over the repeats; counters beside "
+    "them are those of the first repeat.",
 }
+_OF_LATENCIES = "p99 needs 100 requests, p99.9 1,000."
 _TABLES = {"wall_us": _walls, "latencies": _latencies, "cpu": _shares, "facts": _facts}

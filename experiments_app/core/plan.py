@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from experiments_app.core.errors import PlanError
-from experiments_app.core.plan_notes import arm_notes
+from experiments_app.core.plan_notes import arm_notes, scale_notes
 from experiments_app.core.records import Limits
 from experiments_app.core.scaling import Room, differences, factor_of, scale_arm
 from experiments_app.core.spec_dump import dump_arm
@@ -208,6 +208,7 @@ def make_plan(
         for i, arm in enumerate(spec.arms)
     ]
     _check_distinct(spec, arms)
+    arms = [replace(arm, notes=(*arm.notes, *scale_notes(arm, arms))) for arm in arms]
     plan = Plan(spec.name, kind, cpus, count, tuple(arms), _plan_notes(spec, cpus))
     if plan.expected_us > MAX_RUN_US:
         raise PlanError(

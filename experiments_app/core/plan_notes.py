@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from experiments_app.core.places import LOAD_PLACE
 from experiments_app.core.quantity import limit_to_quota, say_duration
-from experiments_app.core.scaling import Room
+from experiments_app.core.scaling import GOMAXPROCS, Room, differences
 from experiments_app.core.spec_model import Arm, Container
 from experiments_app.core.timing import (
     MAX_HZ,
@@ -12,6 +15,9 @@ from experiments_app.core.timing import (
     sample_hz,
 )
 from experiments_app.core.workloads import Burst
+
+if TYPE_CHECKING:
+    from experiments_app.core.plan import PlannedArm
 
 
 def arm_notes(arm: Arm, room: Room) -> tuple[str, ...]:
@@ -22,6 +28,39 @@ def arm_notes(arm: Arm, room: Room) -> tuple[str, ...]:
         for container in group.containers:
             notes |= dict.fromkeys(_container_notes(container, cpus))
     return tuple(notes)
+
+
+def scale_notes(arm: PlannedArm, arms: Sequence[PlannedArm]) -> tuple[str, ...]:
+    """What scaling takes from the comparison of an arm with the other `arms` of its plan."""
+    if arm.scale is None:
+        return ()
+    notes = []
+    whole = [other.label for other in arms if other.scale is None]
+    if whole:
+        runs = "runs" if len(whole) == 1 else "run"
+        notes.append(f"{'; '.join(whole)} {runs} unscaled: compare within one scale.")
+    alike = [
+        other.label
+        for other in arms
+        if other.index < arm.index and other.scale is not None and _only_builds(arm.arm, other.arm)
+    ]
+    if alike:
+        notes.append(
+            f"But for the build the same as {'; '.join(alike)} here: scaling sets GOMAXPROCS, so "
+            "what the builds would choose by themselves does not show."
+        )
+    return tuple(notes)
+
+
+def _only_builds(one: Arm, other: Arm) -> bool:
+    """Whether two arms differ in builds alone, each with GOMAXPROCS set."""
+    found = differences(one, other)
+    containers = [c for arm in (one, other) for group in arm.groups for c in group.containers]
+    return (
+        bool(found)
+        and all(name.rpartition(".")[2] == "build" for name in found)
+        and all(GOMAXPROCS in c.env for c in containers if c.workload.busy)
+    )
 
 
 def _place_notes(arm: Arm, room: Room) -> list[str]:

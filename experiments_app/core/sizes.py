@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from experiments_app.core.errors import SpecError
 from experiments_app.core.quantity import parse_quantity, shown
 
@@ -26,11 +24,3 @@ def parse_size(text: str) -> int:
     if value.denominator != 1 or value < 0:
         raise SpecError(f"{shown(text)} is not a whole number of bytes.", remedy=_HELP)
     return int(value)
-
-
-def say_size(size: int) -> str:
-    """A size for people: "64 MiB", or bytes where no unit divides it."""
-    for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
-        if size >= 2**power and size % 2**power == 0:
-            return f"{Fraction(size, 2**power)} {unit}"
-    return f"{size} B"

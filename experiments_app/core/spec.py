@@ -5,7 +5,7 @@ Everything that is wrong comes out as `SpecErrors`; no text of a library reaches
 
 from __future__ import annotations
 
-from experiments_app.core.spec_dump import dump_arm, dump_spec, dump_toml
+from experiments_app.core.spec_dump import dump_arm, dump_spec, dump_toml, file_to_start_from
 from experiments_app.core.spec_errors import SpecErrors
 from experiments_app.core.spec_load import load_spec, parse_spec
 from experiments_app.core.spec_model import (
@@ -58,6 +58,7 @@ __all__ = [
     "dump_arm",
     "dump_spec",
     "dump_toml",
+    "file_to_start_from",
     "load_spec",
     "parse_spec",
     "select_arms",

@@ -37,6 +37,15 @@ def dump_arm(arm: Arm, *, full: bool = False) -> dict[str, Any]:
     return data | {key: value for key, value in container.items() if key != "name"}
 
 
+def file_to_start_from(spec: Spec) -> str:
+    """The spec as TOML text for a person to change and keep.
+
+    Without what ties it to its place in the catalogue: second names, published figures, order.
+    """
+    own = {"aliases": (), "reference": None, "order": Spec.model_fields["order"].default}
+    return dump_toml(spec.model_copy(update=own))
+
+
 def dump_toml(spec: Spec) -> str:
     """The spec as TOML text; `load_spec` of it equals the spec."""
     return toml_text(dump_spec(spec))

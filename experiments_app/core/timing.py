@@ -13,6 +13,8 @@ PREPARE_US = 500_000
 # A last reading is taken two full periods after the last work, plus a tick of the kernel.
 SETTLE_PERIODS = 2
 TICK_US = 10_000
+# Starting a process costs CPU beside its work: about this much here, more on a busy machine.
+START_CPU_US = 20_000
 MAX_RUN_US = 6 * 3_600_000_000
 
 DEFAULT_HZ = 50

@@ -88,7 +88,7 @@ def _store(
 ) -> Run:
     run = Run.objects.create(
         experiment=spec.name,
-        title=(spec.title or spec.name)[:200],
+        title=spec.heading[:200],
         spec=dump_spec(spec, full=True),
         plan=plan.to_dict(),
         catalogue_version=CATALOGUE_VERSION,

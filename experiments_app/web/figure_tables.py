@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
 
+from experiments_app.archive.arms import counted_of
 from experiments_app.catalogue import Figure, Published
 from experiments_app.core.spec import Spec
 from experiments_app.core.spec_model import Arm, Group
@@ -98,26 +98,10 @@ def published_sources(source: Published | None, spec: Spec) -> list[Source]:
     return found
 
 
-class HasRole(Protocol):
-    """A group of a spec, or of a plan."""
-
-    @property
-    def role(self) -> str: ...
-
-
-G = TypeVar("G", bound=HasRole)
-
-
-def counted(groups: Sequence[G], measured: G) -> list[G]:
-    """The groups whose counters are the arm's: those of the role, else the measured one."""
-    return [group for group in groups if group.role == "measured"] or [measured]
-
-
 def no_limit(arm: Arm) -> bool:
     """Whether what an arm's counters are of has no limit: those of periods then say nothing."""
-    groups = counted(arm.groups, arm.measured)
-    group = arm.measured if arm.measured in groups else groups[0]
-    return all(c.limit_milli is None for c in group.containers)
+    counted = counted_of(arm.groups, arm.measured)
+    return all(c.limit_milli is None for c in counted.containers)
 
 
 def limited_names(values: Mapping[str, object]) -> list[str]:

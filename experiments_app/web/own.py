@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from experiments_app.archive.experiments import find_spec, own_entry, version
 from experiments_app.core.errors import SpecError
-from experiments_app.core.spec import Spec, dump_toml, parse_spec
+from experiments_app.core.spec import Spec, file_to_start_from, parse_spec
 from experiments_app.core.spec_load import MAX_TEXT
 from experiments_app.models import Role
 from experiments_app.runs import experiments as keeping
@@ -31,6 +31,7 @@ from experiments_app.web.own_check import (
     placed,
     preview,
 )
+from experiments_app.web.own_run import RUN, queued
 from experiments_app.web.own_schema import blank, form_schema
 from experiments_app.web.run import found as found_run
 
@@ -96,7 +97,10 @@ def check(request: HttpRequest) -> HttpResponseBase:
 @require_POST
 @needs(Role.OPERATOR)
 def save(request: HttpRequest) -> HttpResponseBase:
-    """Keep the draft as the next version and show the experiment; else the form says why not."""
+    """Keep the draft as the next version and show the experiment; else the form says why not.
+
+    With `then` = "run" it is queued on `target` at once, and its run is shown.
+    """
     editing = request.POST.get("editing", "")
     based_on = _number(request.POST.get("based_on", "")) or 0
     tab = FORM if request.POST.get("how") == FORM else FILE
@@ -124,6 +128,8 @@ def save(request: HttpRequest) -> HttpResponseBase:
     if not kept.changed:
         said = f"Nothing has changed: {kept.name} stays at version {kept.version}."
     messages.success(request, said)
+    if request.POST.get("then") == RUN:
+        return queued(request, draft.spec, request.POST.get("target", ""))
     return redirect("web:experiment", name=kept.name)
 
 
@@ -146,7 +152,7 @@ def as_file(request: HttpRequest, name: str) -> HttpResponseBase:
     """An experiment as a TOML file: the newest version, or that of `version`."""
     chosen = _version(name, request.GET.get("version"))
     spec = chosen.spec if chosen is not None else _known(name)
-    answer = HttpResponse(dump_toml(spec), content_type="application/toml; charset=utf-8")
+    answer = HttpResponse(file_to_start_from(spec), content_type="application/toml; charset=utf-8")
     mark = f"-{chosen.n}" if chosen is not None else ""
     answer["Content-Disposition"] = f'attachment; filename="{spec.name}{mark}.toml"'
     return answer

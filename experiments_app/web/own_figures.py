@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from statistics import median_low
 from typing import Any
 
+from experiments_app.archive.arms import tried
+from experiments_app.archive.shares import UnitCpu, unit_cpus
 from experiments_app.archive.summary import ArmSummary, Figures, RepeatSummary, arm_summaries
 from experiments_app.core.plan import Plan, PlannedArm
 from experiments_app.core.spec import Spec, dump_arm
-from experiments_app.core.units import Unit
 from experiments_app.core.workloads import Load, Requests
 from experiments_app.models import Repeat, RepeatState, Run, RunStatus
 from experiments_app.templatetags.quantities import duration_us, time_us
-from experiments_app.web.figure_names import Value
-from experiments_app.web.figure_tables import Source, counted, limited_names, no_limit
+from experiments_app.web.figure_names import Value, written
+from experiments_app.web.figure_tables import Source, limited_names, no_limit
 
-# Repeats that have a row each; the medians of more.
-MOST_ROWS = 3
+SIMULATED = "simulated"
 _COUNTERS = ("nr_throttled", "nr_periods", "throttled_us", "usage_us")
 _PERCENTILES = ("p50", "p90", "p95", "p99", "p999", "max")
 _MEASURES = {"work_us": "work", "ping_us": "ping", "request_us": "request"}
@@ -34,18 +34,19 @@ class Own:
 
 
 def latest_own(spec: Spec) -> Own | None:
-    """The newest finished run of the experiment that was measured here; None without one."""
-    found = Run.objects.filter(
-        experiment=spec.name, status=RunStatus.FINISHED, imported=False
-    ).order_by("-number")
-    run = found.first()
+    """The newest finished run of the experiment that was measured here; None without one.
+
+    What a model computed or another lab measured is not it.
+    """
+    found = Run.objects.filter(experiment=spec.name, status=RunStatus.FINISHED, imported=False)
+    run = found.exclude(target_kind=SIMULATED).order_by("-number").first()
     return None if run is None else own_figures(spec, run)
 
 
 def own_figures(spec: Spec, run: Run) -> Own:
     """The figures of one run, for the arms that the experiment still has."""
     planned = Plan.from_dict(run.plan).arms
-    written = {arm.name: arm for arm in spec.arms}
+    as_written = {arm.name: arm for arm in spec.arms}
     done: dict[int, Repeat] = {}
     for repeat in run.repeats.filter(state=RepeatState.DONE).order_by("order"):
         done[repeat.arm] = repeat
@@ -53,11 +54,11 @@ def own_figures(spec: Spec, run: Run) -> Own:
     scaled: list[str] = []
     changed: list[str] = []
     for arm, summary in zip(planned, arm_summaries(run), strict=True):
-        if arm.name not in written or not summary.repeats_done:
+        if arm.name not in as_written or not summary.repeats_done:
             continue
         if arm.scale is not None:
             scaled.append(arm.label)
-        elif dump_arm(written[arm.name]) != dump_arm(arm.arm):
+        elif dump_arm(as_written[arm.name]) != dump_arm(arm.arm):
             changed.append(arm.label)
         sources += _of_arm(run, arm, summary)
         sources += _seen_by(run, arm, summary, done.get(summary.index))
@@ -72,34 +73,34 @@ def _notes(scaled: list[str], changed: list[str]) -> Iterator[str]:
 
 
 def _of_arm(run: Run, arm: PlannedArm, summary: ArmSummary) -> list[Source]:
-    """A row a repeat, or the medians of many: never a sum beside single published ones."""
+    """The figures of one repeat, or medians with their spread: never a sum of repeats."""
     done = [repeat for repeat in summary.repeats if repeat.state == RepeatState.DONE]
-    rows = [_OfRepeat(_who(run, done, repeat), arm, repeat).sources() for repeat in done]
-    if len(done) <= MOST_ROWS:
-        return [source for sources in rows for source in sources]
     by_table: dict[str, list[Source]] = {}
-    for sources in rows:
-        for source in sources:
+    for repeat in done:
+        for source in _OfRepeat(f"run {run.number}", arm, repeat).sources():
             by_table.setdefault(source.table, []).append(source)
-    return [_medians(f"run {run.number}", found) for found in by_table.values()]
+    return [found[0] if len(done) == 1 else _medians(found) for found in by_table.values()]
 
 
-def _who(run: Run, done: list[RepeatSummary], repeat: RepeatSummary) -> str:
-    return f"run {run.number}" + (f", repeat {repeat.n}" if len(done) > 1 else "")
+def _medians(sources: list[Source]) -> Source:
+    """The median of each figure over repeats, its least and most below it.
 
-
-def _medians(who: str, sources: list[Source]) -> Source:
-    """The median of each figure over repeats; None where one of them lacks it."""
+    None where one of the repeats lacks it.
+    """
     first = sources[0]
     values: dict[str, Value] = {}
+    spread: dict[str, str] = {}
     for column, value in first.values.items():
         found = [source.values.get(column) for source in sources]
         numbers = [each for each in found if isinstance(each, int | float)]
         values[column] = value if isinstance(value, str) else None
-        if len(numbers) == len(sources):
-            values[column] = median_low(numbers)
-    window = f"medians over {len(sources)} repeats, each over {first.window}"
-    return replace(first, who=who, window=window, values=values)
+        if len(numbers) < len(sources):
+            continue
+        values[column] = median_low(numbers)
+        if min(numbers) < max(numbers):
+            spread[column] = f"{written(column, min(numbers))} to {written(column, max(numbers))}"
+    window = f"median of {len(sources)} repeats, each over {first.window}"
+    return replace(first, window=window, values=values, extra=spread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,7 @@ class _OfRepeat:
             failed = sum(latencies.errors.values())
             if table == "work":
                 values |= {"requests": latencies.n, "errors": failed}
-                values["achieved_rps"] = self._rate(latencies.n + failed)
+                values["achieved_rps"] = self._sent_rps(latencies.n + failed, figures)
             else:
                 values["n"] = latencies.n
             yield self._source(table, duration_us(self._timed_us()), values)
@@ -144,12 +145,14 @@ class _OfRepeat:
         if figures.window_us is None:
             return
         values: dict[str, Value] = {name: getattr(figures, name) for name in _COUNTERS}
-        values["cpus"] = _milli(figures.avg_cpu_milli)
+        if self.arm.result not in ("cpu", None):
+            # Of units that only burn CPU, or only tell facts, it says nothing all together.
+            values["cpus"] = _milli(figures.avg_cpu_milli)
         if figures.nr_throttled is not None and figures.nr_periods:
             values["throttled_ratio"] = figures.nr_throttled / figures.nr_periods
         requests = figures.measures.get("request_us")
-        if requests is not None:
-            values["throughput_rps"] = self._rate(requests.n)
+        if requests is not None and figures.timed_us:
+            values["throughput_rps"] = requests.n * 1_000_000 / figures.timed_us
         collections = [
             group.summary.facts["gc_count"]
             for group in self.repeat.groups
@@ -163,13 +166,21 @@ class _OfRepeat:
         yield self._source("counters", f"{time_us(figures.window_us)}, {how}", values)
 
     def _timed_us(self) -> int:
-        """How long requests are counted, us."""
+        """How long requests are to be counted, us."""
         works = [c.workload for c in self.arm.measured.containers]
         return max((w.duration_us for w in works if isinstance(w, Load | Requests)), default=0)
 
-    def _rate(self, requests: int) -> float | None:
-        over = self._timed_us()
-        return requests * 1_000_000 / over if over else None
+    def _sent_rps(self, requests: int, figures: Figures) -> float | None:
+        """Scheduled requests over the time in which they were really sent.
+
+        A load that is late sends its last ones after the span of its schedule; None where it
+        did not say by how much.
+        """
+        overrun = figures.facts.get("overrun_us")
+        if overrun is None:
+            return None
+        loads = sum(unit.container is not None for unit in self.arm.measured.units)
+        return requests * 1_000_000 / (self._timed_us() + overrun / loads)
 
 
 def _seen_by(
@@ -177,30 +188,35 @@ def _seen_by(
 ) -> Iterator[Source]:
     """What the programs saw and the kernel had, in the newest repeat that is done.
 
-    Of the units that the arm counts: of a service the server, not its load.
+    Of the units that the arm is about: of a service the server, not its load.
     """
     if repeat is None:
         return
-    figures: dict[str, Figures] = {}
-    for each in summary.repeats:
-        if each.id == repeat.pk:
-            figures = {group.name: group.summary for group in each.groups}
+    cpus = unit_cpus(arm, summary)
     levels = {str(tree["group"]): tree["levels"] for tree in repeat.tree or ()}
-    units = [unit for group in counted(arm.groups, arm.measured) for unit in group.units]
-    who, window = f"run {run.number}", "read once"
+    units = [unit for group in tried(arm.groups, arm.measured) for unit in group.units]
+    who = f"run {run.number}"
     for unit in units:
+        window = "read once"
         program = (repeat.programs.get(unit.name) or {}).get("program") or {}
         seen = {**_seen(program), **_level(levels.get(unit.name))}
         if len(units) == 1:
             if seen:
                 yield Source("facts", arm.name, "", who, False, window, seen)
             continue
-        share = _share(unit, units, figures)
-        if share is not None:
-            seen["share"] = share
-        said = f"{window}; the share over the last three reports" if share is not None else window
+        found = cpus.get(unit.name)
+        if found is not None and found.milli is not None:
+            seen["share" if found.of_one_cpu else "cpus"] = found.milli / 1000
+            window = f"read once; {_over(found)}"
         if seen:
-            yield Source("units", arm.name, unit.name, who, False, said, seen)
+            yield Source("units", arm.name, unit.name, who, False, window, seen)
+
+
+def _over(found: UnitCpu) -> str:
+    """The window of a unit's CPU."""
+    what = "the share of one CPU" if found.of_one_cpu else "CPUs"
+    repeats = f", mean of {found.repeats} repeats" if found.repeats > 1 else ""
+    return f"{what} over the last three reports{repeats}"
 
 
 def _seen(program: Mapping[str, Any]) -> dict[str, Value]:
@@ -229,20 +245,6 @@ def _level(levels: list[dict[str, Any]] | None) -> dict[str, Value]:
         # Published facts of a program and of a unit have two names for it.
         found |= {"weight": own["weight"], "cpu_weight": own["weight"]}
     return found
-
-
-def _share(unit: Unit, units: list[Unit], figures: Mapping[str, Figures]) -> float | None:
-    """CPU of the last reports; a whole pod's is that of its containers together."""
-    parts = [unit]
-    if unit.container is None:
-        parts = [
-            part
-            for part in units
-            if (part.group, part.replica) == (unit.group, unit.replica) and part.container
-        ]
-    found = [figures[part.name].last_reports_milli for part in parts if part.name in figures]
-    known = [milli for milli in found if milli is not None]
-    return sum(known) / 1000 if known and len(known) == len(parts) else None
 
 
 def _milli(value: int | None) -> float | None:

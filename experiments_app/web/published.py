@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from statistics import median_low
 from typing import Any
 
 from experiments_app.catalogue import Published, PublishedArm, PublishedRepeat, entries, published
 from experiments_app.core.plan import PlannedArm
-from experiments_app.core.spec import Spec, dump_arm
+from experiments_app.core.spec import Arm, Spec, dump_arm
 from experiments_app.templatetags.quantities import number
 
-PERCENTILES = ("p50", "p90", "p95", "p99", "p999", "max")
-# Of several published repeats these are added up, as those of a run's repeats are.
-_ADDED = ("nr_periods", "nr_throttled", "throttled_ms")
+PERCENTILES = ("p50", "p90", "p99", "p999", "max")
+_OF_SERVER = ("nr_periods", "nr_throttled", "throttled_ms", "avg_cpu_cores")
 
 
 def reference(spec: Spec) -> Published | None:
@@ -25,13 +25,13 @@ def arm_figures(source: Published | None, name: str) -> dict[str, Any] | None:
     """An arm's published figures in us, counts and CPUs, with the windows they were taken over.
 
     None where nothing was published of it. Walls and counters of the whole run are single
-    values; `measures` has one value a published repeat, and what several repeats counted is
-    added up in the single ones, which `run_window` says.
+    values; `measures` has one value a published repeat, and of what several repeats counted
+    the single ones have the median, which `run_window` says.
     """
     arm = source.arm(name) if source else None
     if source is None or arm is None:
         return None
-    counters = arm.run or _added(arm.repeats)
+    counters = arm.run or _medians(arm.repeats)
     windows = dict(source.windows)
     return {
         "wall_us_p50": _us(arm.rounds.get("wall_ms_p50")),
@@ -44,11 +44,8 @@ def arm_figures(source: Published | None, name: str) -> dict[str, Any] | None:
         "rounds_window": windows.get("rounds", ""),
         "run_window": _run_window(source, arm),
         "measures": _measures(arm.repeats),
-        "achieved_rps": [repeat.achieved_rps for repeat in arm.repeats],
-        "errors": [repeat.errors for repeat in arm.repeats],
         "facts": dict(arm.facts),
         "units": {unit: dict(values) for unit, values in arm.units.items()},
-        "levels": {level: dict(values) for level, values in arm.levels.items()},
         "windows": windows,
     }
 
@@ -69,14 +66,12 @@ def _measures(repeats: Iterable[PublishedRepeat]) -> dict[str, dict[str, list[in
     return found
 
 
-def _added(repeats: tuple[PublishedRepeat, ...]) -> dict[str, int | float]:
-    """Counters of a server over all published repeats; a mean of their equally long windows."""
+def _medians(repeats: tuple[PublishedRepeat, ...]) -> dict[str, int | float]:
+    """Counters of a server in a repeat: the median over all published ones, of two the lower."""
     servers = [repeat.server for repeat in repeats]
     if not servers or not all(servers):
         return {}
-    found = {name: sum(server[name] for server in servers) for name in _ADDED}
-    found["avg_cpu_cores"] = round(sum(s["avg_cpu_cores"] for s in servers) / len(servers), 4)
-    return found
+    return {name: median_low(server[name] for server in servers) for name in _OF_SERVER}
 
 
 def _run_window(source: Published, arm: PublishedArm) -> str:
@@ -84,14 +79,14 @@ def _run_window(source: Published, arm: PublishedArm) -> str:
         return source.windows.get("run", "")
     window = source.windows.get("server", "")
     count = len(arm.repeats)
-    return f"{window}; {count} repeats added up" if window and count > 1 else window
+    return f"{window}; median of {count} repeats" if window and count > 1 else window
 
 
 def out_of_reach(source: Published | None, arms: Iterable[dict[str, Any]], cpus: int | None) -> str:
     """Why this machine cannot reach some published walls; "" where it can or nobody knows.
 
-    `arms` as in run_data: where an arm's threads are more than the CPUs, its work alone takes
-    threads x work / CPUs, whatever its limit.
+    `arms` as in run_data: where an arm's threads (or processes) are more than the CPUs, its work
+    alone takes threads x work / CPUs, whatever its limit.
     """
     theirs = published_cpus(source)
     if theirs is None or not cpus or theirs <= cpus:
@@ -104,7 +99,8 @@ def out_of_reach(source: Published | None, arms: Iterable[dict[str, Any]], cpus:
         if median is None or threads <= cpus or least <= median:
             continue
         work_ms, least_ms = number(work / 1000), number(least / 1000)
-        need = f"{threads} threads × {work_ms} ms need at least {least_ms} ms"
+        what = "processes" if arm["kind"] == "parallel" else "threads"
+        need = f"{threads} {what} × {work_ms} ms need at least {least_ms} ms"
         found.setdefault(need, []).append(f"{number(median / 1000)} ms ({arm['label']})")
     parts = [
         f"{need}, so {_and(medians)} {'are' if len(medians) > 1 else 'is'} out of reach here"
@@ -139,7 +135,22 @@ def beside(experiment: str, planned: PlannedArm) -> dict[str, Any] | None:
         return None
     if planned.scale is None and dump_arm(original) != dump_arm(planned.arm):
         return None
+    if planned.scale is not None and _unscaled(original) != _unscaled(planned.arm):
+        return None
     return arm_figures(reference(spec), planned.name)
+
+
+def _unscaled(arm: Arm) -> dict[str, Any]:
+    """All of an arm that scaling leaves as it is."""
+    data = dump_arm(arm, full=True)
+    data.pop("label", None)
+    for container in [c for group in data.get("groups", ()) for c in group["containers"]] or [data]:
+        for name in ("limit", "request", "burst"):
+            container.pop(name, None)
+        container["env"] = {k: v for k, v in container["env"].items() if k != "GOMAXPROCS"}
+        for name in ("threads", "processes"):
+            container["workload"].pop(name, None)
+    return data
 
 
 def _us(ms: float | None) -> int | None:

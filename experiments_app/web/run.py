@@ -9,9 +9,10 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from experiments_app.archive.experiments import find_spec
 from experiments_app.archive.selectors import neighbours
 from experiments_app.catalogue import entries
-from experiments_app.core.errors import LabError
+from experiments_app.core.errors import LabError, SpecError
 from experiments_app.core.plan import PlannedArm
 from experiments_app.core.spec import Spec, parse_spec
 from experiments_app.models import Role, Run, RunStatus
@@ -49,6 +50,7 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
         **tables(data["arms"], any_published=any(arm["published"] for arm in data["arms"])),
         "run": run,
         "spec": spec,
+        "linked": spec is not None or has_page(run.experiment),
         "source": source,
         "reach": out_of_reach(source, data["arms"], run.facts.get("cpus")),
         "arms": data["arms"],
@@ -65,6 +67,15 @@ def page(request: HttpRequest, number: int) -> HttpResponse:
 def catalogued(run: Run) -> Spec | None:
     """The experiment that the run came from, where the catalogue has it."""
     return next((spec for spec in entries() if spec.name == run.experiment), None)
+
+
+def has_page(name: str) -> bool:
+    """Whether there is an experiment of this name: a run from a file alone has none."""
+    try:
+        find_spec(name)
+    except SpecError:
+        return False
+    return True
 
 
 def reason(run: Run) -> dict[str, str] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -11,7 +11,7 @@ from django.urls import reverse
 from experiments_app.core.instants import milliseconds
 from experiments_app.core.plan import Plan, PlannedArm
 from experiments_app.core.records import Counters
-from experiments_app.core.workloads import Burst, Spin
+from experiments_app.core.workloads import Burst, Parallel, Spin
 from experiments_app.models import Repeat, Run
 from experiments_app.web.published import beside
 from experiments_app.web.run_units import counted_group, unit_data
@@ -67,7 +67,7 @@ def arm_data(run: Run, arm: PlannedArm) -> dict[str, Any]:
     container = arm.measured.containers[0]
     work = container.workload
     burst = work if isinstance(work, Burst) else None
-    units = unit_data(arm)
+    units = [{**unit, "pinned_cpus": pinned_cpus(arm, unit)} for unit in unit_data(arm)]
     counted = next(unit for unit in units if unit["counted"])
     limited = counted_group(arm).containers[0]
     return {
@@ -82,8 +82,8 @@ def arm_data(run: Run, arm: PlannedArm) -> dict[str, Any]:
         "period_us": counted["period_us"],
         "burst_us": counted["burst_us"],
         "limit_text": counted["limit_text"],
-        "threads": burst.threads if burst else 1,
-        "work_us": burst.work_us if burst else 0,
+        "threads": work.processes if isinstance(work, Parallel) else burst.threads if burst else 1,
+        "work_us": work.work_us if isinstance(work, Burst | Parallel) else 0,
         "interval_us": burst.interval_us if burst else 0,
         "report_us": work.report_us if isinstance(work, Spin) else None,
         "rounds": arm.rounds,
@@ -92,6 +92,13 @@ def arm_data(run: Run, arm: PlannedArm) -> dict[str, Any]:
         "expected_us": arm.expected_us,
         "published": beside(run.experiment, arm),
     }
+
+
+def pinned_cpus(arm: PlannedArm, unit: Mapping[str, Any]) -> int | None:
+    """On how many CPUs a step keeps the unit's place or group; None where none does."""
+    wanted = (unit["group"], unit["place"])
+    found = [step.cpus for step in arm.arm.steps if step.pin in wanted and step.cpus is not None]
+    return min(found, default=None)
 
 
 def live_data(run: Run) -> dict[str, Any]:

@@ -79,6 +79,13 @@ REQUEST_ROWS = (
 )
 # Requests that nobody sends begin when they begin.
 OWN_REQUESTS = {"measure": "result", "title": "requests", "what": "fixed work, from begin to end"}
+# From when a latency counts, by result.
+LATENCY_WORDS = {
+    "work_us": "Latency counts from when a request was to be sent; latencies and counters are "
+    "those of a repeat from the load’s first counted request to its end.",
+    "request_us": "Latency is a request’s own time: they come one after another, each counted "
+    "from its start; latencies and counters are those of a whole repeat.",
+}
 ROUNDS = {
     "burst": ("one burst of work", "from the release of all its threads to the last one’s finish"),
     "tasks": ("one task", "from its begin to its end, pauses included"),
@@ -104,6 +111,7 @@ def tables(arms: Sequence[Arm], *, any_published: bool) -> dict[str, Any]:
         "share_rows": list(_unit_rows(arm for arm in arms if arm["result"] == "cpu")),
         "fact_rows": list(_unit_rows((arm for arm in arms if arm["result"] is None), inner=True)),
         "latency_columns": LATENCY_COLUMNS,
+        "latency_words": [LATENCY_WORDS[r] for r in dict.fromkeys(a["result"] for a in latencies)],
         "fact_columns": FACT_COLUMNS,
         "request_columns": REQUEST_COLUMNS,
         "request_rows": _request_rows(latencies),

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
+from experiments_app.archive.arms import counted_of
 from experiments_app.core.plan import PlannedArm, PlannedContainer, PlannedGroup
+from experiments_app.core.pods import whole_limits
 from experiments_app.core.records import Limits
 from experiments_app.core.spec_model import Container, Group
 from experiments_app.core.units import Unit
-from experiments_app.core.weights import MIN_SHARES, weight_linear, weight_new
+from experiments_app.core.weights import weight_linear, weight_new
 
 NO_LIMIT = "no limit"
 
 
 def counted_group(arm: PlannedArm) -> PlannedGroup:
     """The group whose limit the arm tries: of a load that is measured, the server."""
-    if arm.measured.role == "measured":
-        return arm.measured
-    return next((group for group in arm.groups if group.role == "measured"), arm.measured)
+    return counted_of(arm.groups, arm.measured)
 
 
 def unit_data(arm: PlannedArm) -> list[dict[str, Any]]:
@@ -102,18 +101,13 @@ def _of(container: Container) -> _Part:
 
 
 def _pod(group: Group) -> _Part:
-    """A pod as the kubelet makes it: a limit only if every container has one, then their sum."""
-    containers = group.containers
-    shares = sum(c.limits.shares or MIN_SHARES for c in containers)
-    requests = [c.request_milli for c in containers if c.request_milli is not None]
-    milli = [c.limit_milli for c in containers]
-    period = containers[0].period_us
-    known = [each for each in milli if each is not None]
-    all_limited = len(known) == len(milli)
-    quota = int(Fraction(sum(known), 1000) * period) if all_limited else None
-    text = f"{_cpus(sum(known))}, the sum" if all_limited else NO_LIMIT
+    """The whole pod: a limit only if every container has one, then their sum."""
+    requests = [c.request_milli for c in group.containers if c.request_milli is not None]
+    limits = [c.limit_milli for c in group.containers if c.limit_milli is not None]
+    all_limited = len(limits) == len(group.containers)
+    text = f"{_cpus(sum(limits))}, the sum" if all_limited else NO_LIMIT
     request = f"{_cpus(sum(requests))}, the sum" if requests else ""
-    return _Part(Limits(quota, period, 0, shares if requests else None), text, request)
+    return _Part(whole_limits(group.containers), text, request)
 
 
 def _cpus(milli: int) -> str:

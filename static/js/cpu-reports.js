@@ -1,5 +1,7 @@
 // What a spinning unit got, report by report, and its share: the mean of the last three. Pure.
 
+import { insideOf } from "./units.js";
+
 const LAST = 3;
 
 /** [CPU time used, window] of one report in us; null where it was not measured. */
@@ -41,26 +43,30 @@ function ofGroup(group) {
 }
 
 /**
- * A unit over the arm's repeats: the mean of their means, and the newest report. A pod of
- * several containers is their sum.
+ * A unit over the arm's repeats that are done (until one is, over those under way): the mean of
+ * their means, and the newest report. A pod of several containers is their sum.
  */
 export function shareOf(store, arm, unit) {
-  const parts = unit.container
-    ? [unit]
-    : arm.units.filter((u) => u.inside && u.group === unit.group && u.replica === unit.replica);
-  const means = [];
-  let latest = null;
-  let reports = 0;
+  const parts = unit.container ? [unit] : insideOf(arm.units, unit);
+  const found = [];
   for (const repeat of store.repeatsOf(arm.index)) {
-    const found = parts.map((part) => ofGroup(repeat.groups.get(part.name)));
-    if (!found.length || found.some((each) => !each.reports)) continue;
-    reports += Math.min(...found.map((each) => each.reports));
-    latest = sum(found.map((each) => each.latest));
-    const whole = sum(found.map((each) => each.mean));
-    if (whole !== null) means.push(whole);
+    const groups = parts.map((part) => ofGroup(repeat.groups.get(part.name)));
+    if (!groups.length || groups.some((each) => !each.reports)) continue;
+    found.push({
+      done: repeat.state === "done",
+      mean: sum(groups.map((each) => each.mean)),
+      latest: sum(groups.map((each) => each.latest)),
+      reports: Math.min(...groups.map((each) => each.reports)),
+    });
   }
-  return { mean: mean(means), latest, reports };
+  const done = found.filter((each) => each.done);
+  const used = (done.length ? done : found).filter((each) => each.mean !== null);
+  const reports = found.reduce((total, each) => total + each.reports, 0);
+  return { mean: mean(used.map((each) => each.mean)), latest: found.at(-1)?.latest ?? null, reports };
 }
+
+/** How many CPUs a unit could have used: those it was pinned to, else all of the machine's. */
+export const roomOf = (store, unit) => unit.pinned_cpus ?? store.cpus ?? null;
 
 const sum = (values) => (values.includes(null) ? null : values.reduce((a, b) => a + b, 0));
 

@@ -2,7 +2,7 @@
 // the hypervisor, missed samples, waiting that no pause explains. Pure.
 
 import { number } from "./format.js";
-import { hasLatencies, resultOf, topGroups } from "./units.js";
+import { hasLatencies, resultOf, topGroups, withRounds } from "./units.js";
 
 const MUCH_OTHER = 0.25; // CPU of other work per CPU of the machine
 const MUCH_STEAL = 0.05; // of the machine's CPU time
@@ -16,7 +16,7 @@ export function footprint(store, repeat) {
   const { lab } = repeat;
   if (!lab || !(lab.window_us > 0) || !(lab.cpus > 0)) return null;
   const mean = (us) => (us === null || us === undefined ? null : us / lab.window_us);
-  const used = mean(usedByAll(topGroups(store, repeat)));
+  const used = mean(usedByAll(topGroups(store, repeat), usedOf(store, repeat)));
   const busy = mean(lab.machine_busy_us);
   const steal = mean(lab.steal_us);
   return {
@@ -30,21 +30,35 @@ export function footprint(store, repeat) {
 }
 
 // Of everything that ran for the repeat; null while a part of it is not known.
-function usedByAll(groups) {
+function usedByAll(groups, usedBy) {
   if (!groups?.length) return null;
   const parts = groups.map(usedBy);
   return parts.includes(null) ? null : parts.reduce((sum, part) => sum + part, 0);
 }
 
 // The outside reading over the whole repeat; without it the settled rounds, if all are known.
-function usedBy(group) {
-  if (group.totals) return group.totals.usage_us;
-  let sum = 0;
-  for (const { settled } of group.rounds) {
-    if (!settled || settled.usage_us === null) return null;
-    sum += settled.usage_us;
-  }
-  return group.rounds.length ? sum : null;
+// Totals of a service begin with the first counted request: its warm-up is in the samples.
+function usedOf(store, repeat) {
+  const loaded = resultOf(store.arms[repeat.arm]) === "work_us";
+  return (group) => {
+    if (loaded) return usedInSamples(group.samples);
+    if (group.totals) return group.totals.usage_us;
+    const parts = withRounds(store, repeat, [group]).flatMap(({ rounds }) => rounds);
+    let sum = 0;
+    for (const { settled } of parts) {
+      if (!settled || settled.usage_us === null) return null;
+      sum += settled.usage_us;
+    }
+    return parts.length ? sum : null;
+  };
+}
+
+/** CPU time from the first sample to the last, us; null where it cannot be told. */
+function usedInSamples(samples) {
+  samples.settle();
+  const { length, usage } = samples;
+  const used = length > 1 ? usage[length - 1] - usage[0] : NaN;
+  return used >= 0 ? used : null;
 }
 
 /**

@@ -2,60 +2,16 @@
 
 import { NOT_MEASURED, ofTotal } from "./format.js";
 import { addFacts, addServers, Latencies } from "./latencies.js";
-import { countedGroups, hasLatencies, resultGroups, resultOf } from "./units.js";
+import { add, emptySums, tally } from "./tally.js";
+import { countedGroups, countsFrom, hasLatencies, resultGroups, resultOf, withRounds } from "./units.js";
+
+export { paused, tally } from "./tally.js";
 
 /** Nearest-rank percentile; null where n cannot tell it from the maximum. */
 export function percentile(sorted, p) {
   const needed = { 50: 1, 95: 20, 99: 100 }[p];
   if (!sorted.length || sorted.length < needed) return null;
   return sorted[Math.ceil((p / 100) * sorted.length) - 1];
-}
-
-const SUMMED = [
-  "window_us",
-  "usage_us",
-  "nr_periods",
-  "nr_throttled",
-  "throttled_us",
-  "nr_bursts",
-  "burst_us",
-  "run_delay_us",
-];
-
-const emptySums = () => Object.fromEntries(SUMMED.map((name) => [name, null]));
-
-/** Adds counters; one that is null anywhere makes the sum null: a part is not the whole. */
-function add(sums, counters, first) {
-  for (const name of SUMMED) {
-    const value = counters[name] ?? null;
-    if (first) sums[name] = value;
-    else sums[name] = sums[name] === null || value === null ? null : sums[name] + value;
-  }
-}
-
-const tallies = new WeakMap(); // rounds of a group -> tally of its first rounds, all of them settled
-
-/** Sums and counts of a group's settled rounds. What is settled does not change any more, so
- * rounds are looked at once, but for those after the first that is not settled. */
-export function tally({ rounds }) {
-  let known = tallies.get(rounds);
-  if (!known) {
-    known = { upto: 0, settled: 0, judged: 0, paused: 0, sums: emptySums() };
-    tallies.set(rounds, known);
-  }
-  for (; rounds[known.upto]?.settled; known.upto += 1) take(known, rounds[known.upto]);
-  const whole = { ...known, sums: { ...known.sums } };
-  for (let i = known.upto; i < rounds.length; i += 1) if (rounds[i].settled) take(whole, rounds[i]);
-  return whole;
-}
-
-function take(tally, round) {
-  add(tally.sums, round.settled, tally.settled === 0);
-  tally.settled += 1;
-  const was = paused(round);
-  if (was === null) return;
-  tally.judged += 1;
-  if (was) tally.paused += 1;
 }
 
 function sortedWalls(groups) {
@@ -65,39 +21,43 @@ function sortedWalls(groups) {
   return walls.sort();
 }
 
-/** Was the round paused? null while its counters are not settled or not measured. */
-export function paused(round) {
-  const counters = round.settled;
-  if (!counters || counters.throttled_us === null) return null;
-  return counters.throttled_us > 0;
-}
-
 /** "4 of 20" rounds with a pause; where the kernel keeps no such counter, why there is none. */
-export function pausedWords(arm, { paused: n, judged, settled }) {
+export function pausedWords(arm, { paused: n, judged, settled }, none = "not yet") {
   if (arm.quota_us === null) return "no limit";
   if (judged) return ofTotal(n, judged);
-  return settled ? NOT_MEASURED : "not yet";
+  return settled ? NOT_MEASURED : none;
+}
+
+const FAILED = ["failed", "interrupted", "cancelled"];
+const hasRounds = ({ groups }) => [...groups.values()].some(({ rounds }) => rounds.length > 0);
+
+/** The repeats of an arm whose figures count: those that failed only where there are no others. */
+export function usedRepeats(store, arm) {
+  const repeats = store.repeatsOf(arm);
+  const sound = repeats.filter((repeat) => !FAILED.includes(repeat.state));
+  return sound.some(hasRounds) ? sound : repeats;
 }
 
 /**
  * Figures of one arm over its repeats: n rounds, percentiles of what it is judged by (walls, or
  * latencies: `measures`), paused rounds of those that are judged, and counters of the groups
- * whose limit is tried. `unit` asks for one unit's counters instead.
+ * whose limit is tried. `only` asks for one repeat by its id, `unit` for one unit's counters.
  */
 export function armFigures(store, arm, { only = null, unit = null } = {}) {
   const results = [];
   const counted = [];
-  for (const repeat of store.repeats) {
-    if (repeat.arm !== arm || (only !== null && repeat.id !== only)) continue;
-    results.push(...resultGroups(store, repeat));
+  for (const repeat of only === null ? usedRepeats(store, arm) : [store.byId.get(only)]) {
+    results.push(resultGroups(store, repeat));
     const own = repeat.groups.get(unit);
-    if (unit === null) counted.push(countedGroups(store, repeat));
-    else if (own) counted.push([own]);
+    const groups = unit === null ? countedGroups(store, repeat) : own ? [own] : [];
+    const parts = withRounds(store, repeat, groups);
+    counted.push({ groups, tallies: parts.map((part) => tally(part, countsFrom(store, repeat, part))) });
   }
+  const all = results.flat();
   const figures = { n: 0, p50: null, p95: null, max: null, min: null };
-  for (const { rounds } of results) figures.n += rounds.length;
+  for (const { rounds } of all) figures.n += rounds.length;
   const planned = store.arms[arm];
-  if (resultOf(planned) === "wall_us") Object.assign(figures, wallFigures(results));
+  if (resultOf(planned) === "wall_us") Object.assign(figures, wallFigures(all));
   if (hasLatencies(planned)) Object.assign(figures, latencyFigures(results, resultOf(planned)));
   return Object.assign(figures, counterFigures(counted));
 }
@@ -112,45 +72,58 @@ function wallFigures(groups) {
   };
 }
 
-/** Requests of all rounds together: their percentiles are over every request, not means of
- * the rounds'. `took_us` is how long the rounds took, one repeat after the other. */
-function latencyFigures(groups, result) {
+/**
+ * Requests of all rounds together: their percentiles are over every request, not means of the
+ * rounds'. `took_us` is how long the rounds took, one repeat after the other: of loads that ran
+ * at the same time the longest. `sent_us` is that and what the sending took beyond its plan.
+ */
+function latencyFigures(repeats, result) {
   const sums = {};
   const facts = {};
   const servers = {};
-  let took = 0;
-  for (const group of groups) {
+  for (const group of repeats.flat()) {
     for (const [name, latencies] of Object.entries(group.latencies)) {
       (sums[name] ??= new Latencies()).add(latencies);
     }
     addFacts(facts, group.facts);
     addServers(servers, group.servers);
-    for (const round of group.rounds) took += round.wall_us;
   }
   const measures = Object.fromEntries(
     Object.entries(sums).map(([name, latencies]) => [name, latencies.summary()]),
   );
+  const walls = ({ rounds }) => rounds.reduce((sum, { wall_us }) => sum + wall_us, 0);
+  const longest = (of) => repeats.reduce((sum, groups) => sum + Math.max(0, ...groups.map(of)), 0);
+  const took_us = longest(walls);
+  const sent_us = longest((group) => walls(group) + (group.facts.overrun_us ?? 0));
   const { p50 = null, p95 = null, p99 = null, max = null } = measures[result] ?? {};
-  return { p50, p95, p99, max, measures, facts, servers, took_us: took };
+  return { p50, p95, p99, max, measures, facts, servers, took_us, sent_us };
 }
 
 /**
- * Counters of `repeats`, each the groups that were counted at the same time. They come from the
- * outside reading over whole repeats where all have one ("totals"), else from the settled
- * rounds ("rounds").
+ * Counters of `repeats`, each {groups} that were counted at the same time and the {tallies} of
+ * the rounds in them. They come from the outside reading over each repeat where all have one
+ * ("totals"), else from the settled rounds ("rounds").
  */
 function counterFigures(repeats) {
-  const groups = repeats.flat();
-  const parts = new Map(groups.map((group) => [group, tally(group)]));
+  const groups = repeats.flatMap((repeat) => repeat.groups);
   const outside = groups.length > 0 && groups.every((group) => group.totals);
   const figures = { judged: 0, paused: 0, settled: 0, source: outside ? "totals" : "rounds" };
-  for (const part of parts.values()) {
+  const facts = {};
+  let wall = 0;
+  for (const part of repeats.flatMap(({ tallies }) => tallies)) {
     for (const name of ["settled", "judged", "paused"]) figures[name] += part[name];
+    wall += part.wall_us;
+    addFacts(facts, part.facts);
   }
-  const sums = overRepeats(repeats, (group) => (parts.get(group).settled ? parts.get(group).sums : null));
-  const shown = outside ? overRepeats(repeats, (group) => group.totals) : sums;
+  const settled = ({ tallies }) => tallies.filter((part) => part.settled).map(({ sums }) => sums);
+  const sums = overRepeats(repeats.map(settled));
+  const totals = (repeat) => repeat.groups.map((group) => group.totals);
+  const shown = outside ? overRepeats(repeats.map(totals)) : sums;
   return Object.assign(figures, shown, {
     counted: outside || figures.settled > 0, // is there any counter?
+    repeats: repeats.filter((repeat) => repeat.groups.length > 0).length,
+    counted_facts: facts, // of the rounds that are counted: without a warm-up
+    wallPerRound: perRound(wall, figures.settled),
     pausedPerRound: perRound(sums.throttled_us, figures.settled),
     usedPerRound: perRound(sums.usage_us, figures.settled),
     delayPerRound: perRound(sums.run_delay_us, figures.settled),
@@ -158,12 +131,12 @@ function counterFigures(repeats) {
   });
 }
 
-/** Counters added up; of groups that were counted at the same time the window counts once. */
-function overRepeats(repeats, of) {
+/** Counters added up, a list for each repeat; of groups that were counted at the same time the
+ * window counts once. */
+function overRepeats(repeats) {
   const sums = emptySums();
   let first = true;
-  for (const groups of repeats) {
-    const found = groups.map(of).filter((counters) => counters);
+  for (const found of repeats) {
     if (!found.length) continue;
     const beside = emptySums();
     found.forEach((counters, i) => add(beside, counters, i === 0));

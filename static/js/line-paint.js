@@ -53,6 +53,7 @@ export function paintSeries({ g, c, at }, { x, series, splits }) {
     g.fillStyle = c.run;
     g.lineWidth = 1.6;
     let before = null;
+    let end = null;
     for (let i = 0; i < x.length; i += 1) {
       const value = y[i];
       const point = value === null ? null : [at.x(x[i]), at.y(value)];
@@ -61,10 +62,12 @@ export function paintSeries({ g, c, at }, { x, series, splits }) {
         g.beginPath();
         g.arc(...point, 3, 0, 2 * Math.PI);
         g.fill();
+        end = point;
       }
       before = point;
     }
-    if (before) labels.push({ label, x: before[0], y: before[1] });
+    // A neighbour may have ended a report before the others.
+    if (end) labels.push({ label, x: end[0], y: end[1] });
   }
   writeLabels(g, c, at, labels);
 }

@@ -4,13 +4,14 @@
 import { roundsOf } from "./arm-rows.js";
 import { all, embedded, find, remember, recalled } from "./dom.js";
 import { countersBeside } from "./beside.js";
-import { armFigures, paused, tally } from "./figures.js";
+import { armFigures, paused, tally, usedRepeats } from "./figures.js";
 import { Ingest } from "./ingest.js";
 import { LiveSocket } from "./live-socket.js";
+import { overRepeats } from "./over-repeats.js";
 import { Painter } from "./painter.js";
 import { RunStore } from "./run-store.js";
 import { StripView } from "./strip-view.js";
-import { limitOfUnit, resultOf, unitOf } from "./units.js";
+import { countsFrom, limitOfUnit, resultOf, unitOf, withRounds } from "./units.js";
 import { BandView } from "./view-band.js";
 import { ChartView } from "./view-chart.js";
 import { CountersView } from "./view-counters.js";
@@ -37,15 +38,19 @@ if (data.arms.some((arm) => resultOf(arm) !== null)) offered.push("all");
 
 let chosen = offered.includes(recalled("arm")) ? recalled("arm") : null;
 let picked = null; // a round that was clicked
-const cache = new Map(); // arm -> {version, figures}
 
-const figures = (index) => {
-  const version = store.repeatsOf(index).reduce((sum, repeat) => sum + repeat.version, 0);
-  if (cache.get(index)?.version !== version) {
-    cache.set(index, { version, figures: armFigures(store, index) });
-  }
-  return cache.get(index).figures;
-};
+/** What `make` gives for an arm, made anew only when rows of that arm came. */
+function keeping(make) {
+  const kept = new Map(); // arm -> {version, value}
+  return (index) => {
+    const version = store.repeatsOf(index).reduce((sum, repeat) => sum + repeat.version, 0);
+    if (kept.get(index)?.version !== version) kept.set(index, { version, value: make(index) });
+    return kept.get(index).value;
+  };
+}
+
+const figures = keeping((index) => armFigures(store, index)); // all repeats together
+const medians = keeping((index) => overRepeats(store, index, figures(index)));
 
 const busy = () => store.repeats.find((r) => ["preparing", "measuring", "cleaning"].includes(r.state));
 
@@ -72,6 +77,12 @@ function whose({ label, name }) {
   if (data.arms.length === 1 || chosen === name) return label;
   if (opening) return `${label} (${opening.quota_us === null ? "the first arm" : "the tightest limit"})`;
   return busy() ? `${label} (measured now)` : label;
+}
+
+/** Of how many repeats the figures are, where they are of several. */
+function together({ index }) {
+  const begun = usedRepeats(store, index).filter((repeat) => store.measured(repeat)?.rounds.length);
+  return begun.length > 1 ? `, ${begun.length} repeats together` : "";
 }
 
 const head = new HeadView(document, { store });
@@ -168,20 +179,11 @@ function drawCounters(current) {
   const unit = unitOf(current, units.name);
   const row = newestRow(current);
   const many = store.repeatsOf(current.index).length > 1;
-  const groups = row ? countedIn(row.repeat, unit) : [];
+  const group = row && shownGroup(row.repeat, unit);
+  const groups = group ? withRounds(store, row.repeat, [group]) : [];
   const own = current.units.length > 1 && unit ? unitFigures(current, unit) : figures(current.index);
   const beside = row ? countersBeside(groups, row.round) : null;
   counters.draw(row && { ...row, many }, beside, own, current, { unit, picked: Boolean(picked) });
-}
-
-/** The groups whose rounds hold a unit's counters: of a pod as a whole its containers'. */
-function countedIn(repeat, unit) {
-  const group = shownGroup(repeat, unit);
-  if (!group || group.rounds.length || !unit || unit.container !== null) return group ? [group] : [];
-  const inside = data.arms[repeat.arm].units.filter(
-    (each) => each.inside && each.group === unit.group && each.replica === unit.replica,
-  );
-  return inside.map((each) => repeat.groups.get(each.name)).filter((each) => each);
 }
 
 // Replicas are counted together at the side; here each is looked at by itself.
@@ -201,8 +203,8 @@ painter.add(
   () => {
     const current = arm();
     quality.draw(figures);
-    band.draw(current, figures, whose(current));
-    requests?.draw(current, figures(current.index));
+    band.draw(current, figures, `${whose(current)}${together(current)}`);
+    requests?.draw(current, figures(current.index), medians(current.index));
     for (const table of tables) table.draw(current.name);
     drawCounters(current);
   },
@@ -215,7 +217,7 @@ painter.add(
     const ended = ENDED.includes(store.run.status);
     for (const summary of summaries) {
       if (summary.root) summary.root.hidden = !ended;
-      summary.draw(figures, arm().name);
+      summary.draw(medians, arm().name);
     }
   },
   400,
@@ -234,7 +236,7 @@ painter.add("log", () => log.draw(), 200);
 function rowsCame() {
   const newest = store.newest && store.byId.get(store.newest.repeat);
   if (newest) {
-    for (const group of newest.groups.values()) tally(group);
+    for (const group of newest.groups.values()) tally(group, countsFrom(store, newest, group));
     roundsOf(store, newest.arm);
   }
   painter.touch("head", "strip", "log");

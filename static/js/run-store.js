@@ -34,6 +34,11 @@ export class RunStore {
     this.newest = null; // {repeat, group, n} of the newest round
   }
 
+  /** Is the run over? Its figures do not grow any more. */
+  get ended() {
+    return !["queued", "running"].includes(this.run.status);
+  }
+
   repeatsOf(arm) {
     return this.repeats.filter((repeat) => repeat.arm === arm);
   }

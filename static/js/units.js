@@ -32,6 +32,44 @@ export function countedGroups(store, repeat) {
   return group ? [group] : [];
 }
 
+/** The groups whose rounds hold the counters of these: of a pod as a whole its containers'. */
+export function withRounds(store, repeat, groups) {
+  const { units = [] } = store.arms[repeat.arm];
+  return groups.flatMap((group) => {
+    const whole = units.find((unit) => unit.name === group.name && unit.container === null);
+    if (!whole || group.rounds.length) return [group];
+    return named(repeat, insideOf(units, whole));
+  });
+}
+
+/** The containers of a pod that is a unit of its own. */
+export const insideOf = (units, { group, replica }) =>
+  units.filter((unit) => unit.inside && unit.group === group && unit.replica === replica);
+
+// Two clocks that differ by less are taken for one: programs say their time when they start.
+const ONE_CLOCK_US = 1e6;
+
+function ahead({ hello: one }, { hello: other }) {
+  if (!one || !other) return 0;
+  const apart = one.mono_us - one.unix_us - (other.mono_us - other.unix_us);
+  return Math.abs(apart) < ONE_CLOCK_US ? 0 : apart;
+}
+
+/**
+ * From when the rounds of a group count, us of its own clock. A server works for the load's
+ * warm-up as well: its rounds count from the load's first counted one on, and until then none.
+ * The same rule as archive/rounds.py.
+ */
+export function countsFrom(store, repeat, group) {
+  if (resultOf(store.arms[repeat.arm]) !== "work_us") return -Infinity;
+  const loads = resultGroups(store, repeat);
+  if (loads.includes(group)) return -Infinity;
+  const begun = loads.filter(({ rounds }) => rounds.length);
+  if (!begun.length) return Infinity;
+  const first = begun.reduce((a, b) => (b.rounds[0].start_us < a.rounds[0].start_us ? b : a));
+  return first.rounds[0].start_us + ahead(group, first);
+}
+
 /** Everything that ran, each once: whole pods and single containers. Null while one of them
  * is not known. */
 export function topGroups(store, repeat) {

@@ -5,7 +5,7 @@ import { find, write } from "./dom.js";
 import { disturbanceOf, disturbed, doubt } from "./disturbance.js";
 import { timeLeft } from "./figures.js";
 import { shareOf, spinning, weightRead } from "./cpu-reports.js";
-import { count, cpus, cpuTime, duration, number, ofTotal, time } from "./format.js";
+import { count, cpus, cpuTime, duration, NOT_MEASURED, number, ofTotal, time } from "./format.js";
 import { errorWords } from "./latencies.js";
 import { limitOf, lowestWithoutPause } from "./limits.js";
 import { hasLatencies, nounOf, resultOf } from "./units.js";
@@ -16,7 +16,6 @@ const MUCH = 0.25; // of the wall: this much waiting is worth naming
 export class BandView {
   constructor(root, { store }) {
     Object.assign(this, { root, store });
-    this.free = store.arms.find((arm) => arm.quota_us === null) ?? null;
   }
 
   /** `whose` says which arm it is, and why that one. */
@@ -29,7 +28,8 @@ export class BandView {
     if (this.root.hidden) return;
     this.noun = nounOf(arm);
     write(find("[data-role=hurt] h2", this.root), resultOf(arm) === "cpu" ? "Who got the CPU?" : "Does it hurt?");
-    this.none = this.store.waits ? "loading" : `no settled ${this.noun} yet`;
+    this.none = this.store.waits ? "loading" : this.store.ended ? NOT_MEASURED : `no settled ${this.noun} yet`;
+    this.free = freeOf(this.store.arms, arm);
     this.#throttled(f, limit, arm);
     if (hasLatencies(arm)) this.#requests(arm, f, figures);
     else if (resultOf(arm) === "cpu") this.#shares(arm);
@@ -72,7 +72,7 @@ export class BandView {
     const why = doubt(this.store, arm, this.free, figures);
     if (why) return this.#put("hurt", "cannot tell", `${why}; median wall ${time(f.p50)}`);
     if (arm === this.free) return this.#put("hurt", time(f.p50), "median wall of a round, to compare the others with");
-    if (!free?.n) return this.#put("hurt", time(f.p50), "median wall of a round; no arm without a limit beside it");
+    if (!free?.n) return this.#put("hurt", time(f.p50), "median wall of a round; no arm of the same work without a limit beside it");
     const words = `median wall; ${number(f.p50 / free.p50)} times the ${time(free.p50)} without a limit`;
     return this.#put("hurt", time(f.p50), words);
   }
@@ -124,9 +124,9 @@ export class BandView {
     if (!f.settled) return this.#put("why", "–", this.none);
     const walls = resultOf(arm) === "wall_us";
     // Where rounds are stretches of time, they are what pauses and waiting are held against.
-    const wall = walls ? f.p50 : f.window_us && f.window_us / f.settled;
+    const wall = walls ? f.p50 : f.wallPerRound;
     const delay = f.delayPerRound;
-    const mean = `a mean ${this.noun}`;
+    const mean = `a mean ${this.noun}${resultOf(arm) === "work_us" ? " of the server" : ""}`;
     const waits = delay === null ? "" : `; its threads waited ${time(delay)} in ${mean}, summed over threads, pauses included`;
     if (limit.above) return this.#put("why", "a limit above", `look at ${tail(limit.above)}${waits}`);
     if (f.pausedPerRound > LITTLE * wall) return this.#spent(f, limit, mean);
@@ -167,6 +167,13 @@ export class BandView {
     }
     return this.#put("next", measured(this.store), "measured; run again for more, or export the figures");
   }
+}
+
+/** The arm without a limit that did the same work as this one, at the same scale; else null. */
+export function freeOf(arms, arm) {
+  const same = ["kind", "scale", "threads", "work_us"];
+  const fits = (each) => resultOf(each) === resultOf(arm) && same.every((name) => each[name] === arm[name]);
+  return arms.find((each) => each.quota_us === null && fits(each)) ?? null;
 }
 
 /** "0.144 : 0.847"; of more than three from the least to the most. */

@@ -25,11 +25,15 @@ const WALLS = {
   parallel: "from the first process’s start to the last one’s exit",
 };
 
+const LATENCIES = {
+  work_us: "of the requests that were answered, from when each was to be sent",
+  request_us: "of the requests, from each one’s own start: they come one after another",
+};
+
 const FIRST = {
   wall_us: { title: "wall", round: (r) => time(r.wall_us), arm: (f) => `${time(f.p50)} median` },
   latency: {
     title: "latency, median",
-    what: "of the requests that were answered, from when they were to be sent",
     round: (r, result) => time(r.measures[result]?.p50 ?? null),
     arm: (f) => time(f.p50),
   },
@@ -79,22 +83,23 @@ export class CountersView {
       write(tr.cells[1], row && counters ? (none ?? round(row.round, counters)) : "–");
       write(tr.cells[2], figures.counted ? (none ?? whole(figures)) : "–");
     }
-    write(find("[data-role=source]", root), this.#source(row, figures, unit ?? arm, noun));
+    const loaded = resultOf(arm) === "work_us";
+    write(find("[data-role=source]", root), this.#source(row, figures, unit ?? arm, { noun, loaded }));
   }
 
   // The first line is what the arm is judged by.
   #first(row, figures, arm) {
     const tr = find("tr[data-counter=wall]", this.root);
-    const { round, arm: whole, title, what } = FIRST[hasLatencies(arm) ? "latency" : (resultOf(arm) ?? "facts")];
+    const { round, arm: whole, title } = FIRST[hasLatencies(arm) ? "latency" : (resultOf(arm) ?? "facts")];
     tr.hidden = !title;
     if (tr.hidden) return;
     write(tr.cells[0], title);
     write(tr.cells[1], row ? round(row.round, resultOf(arm)) : "–");
     write(tr.cells[2], figures.n ? whole(figures) : "–");
-    write(tr.cells[3], what ?? WALLS[arm.kind] ?? WALLS.burst);
+    write(tr.cells[3], LATENCIES[resultOf(arm)] ?? WALLS[arm.kind] ?? WALLS.burst);
   }
 
-  #source(row, figures, arm, noun) {
+  #source(row, figures, arm, { noun, loaded }) {
     const state =
       row && !row.round.settled
         ? `This ${noun} is not settled yet: the kernel books a pause when it ends. `
@@ -103,10 +108,17 @@ export class CountersView {
       arm.quota_us === null
         ? "No limit: the kernel keeps no periods for this group. "
         : `Limit ${number(arm.quota_us / 1000)} CPU ms per ${number(arm.period_us / 1000)} ms period. `;
-    const whole =
-      figures.source === "totals"
-        ? "The last figures are read from outside the group, over the whole of its repeats."
-        : `The last figures add up ${count(figures.settled)} settled ${noun}s so far.`;
-    return `${state}${limit}${whole}`;
+    return `${state}${limit}${wholeWords(figures, noun, loaded)}`;
   }
+}
+
+/** Over what the figures of an arm or a unit were counted. */
+export function wholeWords({ source, repeats, settled }, noun, loaded) {
+  const many = repeats > 1 ? `, ${count(repeats)} repeats added up` : "";
+  if (source === "totals") {
+    const from = loaded ? "from the load’s first counted request to the end" : "from begin to end";
+    return `The last figures are read from outside the group, ${from} of ${repeats > 1 ? "each repeat" : "the repeat"}${many}.`;
+  }
+  const since = loaded ? " since the load counts" : "";
+  return `The last figures add up ${count(settled)} settled ${noun}s${since} so far${many}.`;
 }

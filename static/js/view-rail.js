@@ -2,12 +2,13 @@
 // same choice is a select, and only the chosen arm is shown.
 
 import { roundsOf } from "./arm-rows.js";
+import { countersOf } from "./beside.js";
 import { all, attribute, find, write } from "./dom.js";
 import { keepExtremes } from "./decimate.js";
 import { shareOf, spinning } from "./cpu-reports.js";
 import { armState, paused, pausedWords } from "./figures.js";
 import { factsOf, telling } from "./facts-rows.js";
-import { cpus, cpuTime, limit, ofTotal, time } from "./format.js";
+import { cpus, cpuTime, limit, NOT_MEASURED, ofTotal, time } from "./format.js";
 import { hasLatencies, resultOf } from "./units.js";
 
 const SPARK_POINTS = 60;
@@ -21,21 +22,21 @@ const SPARKS = {
   request_us: (round) => round.measures.request_us?.max ?? null,
 };
 
-function wallFigures(arm, f) {
-  const used = f.settled ? cpus(f.cpus) : "not yet";
+function wallFigures(arm, f, none) {
+  const used = f.counted ? cpus(f.cpus) : none;
   const free = arm.quota_us === null;
   return {
     wall: time(f.p50),
-    paused: pausedWords(arm, f),
-    throttled: free ? "no limit" : f.settled ? cpuTime(f.pausedPerRound) : "not yet",
+    paused: pausedWords(arm, f, none),
+    throttled: free ? "no limit" : f.settled ? cpuTime(f.pausedPerRound) : none,
     cpu:
-      free || !f.settled
+      free || !f.counted
         ? used
         : `${used.replace(/.CPU$/, "")} of ${limit(arm.quota_us, arm.period_us)}`,
   };
 }
 
-const latencyFigures = (arm, f) => ({
+const latencyFigures = (arm, f, none) => ({
   p50: time(f.p50),
   p99: f.p99 === null ? "needs 100 requests" : time(f.p99),
   max: time(f.max),
@@ -44,8 +45,14 @@ const latencyFigures = (arm, f) => ({
       ? "no limit"
       : f.counted
         ? ofTotal(f.nr_throttled, f.nr_periods)
-        : "not yet",
+        : none,
 });
+
+/** Was something paused in a round? A load has no limit: in its seconds its server is. */
+export function heldIn(store, arm, { repeat, round }) {
+  if (resultOf(arm) !== "work_us") return paused(round) === true;
+  return (countersOf(store, repeat, round)?.throttled_us ?? 0) > 0;
+}
 
 export class RailView {
   constructor(root, { store, choose }) {
@@ -82,7 +89,7 @@ export class RailView {
     for (const [role, text] of Object.entries(figures)) {
       write(find(`[data-role="${role}"]`, item), text);
     }
-    this.#spark(item, arm, top, f.n);
+    this.#spark(item, arm, f, top);
   }
 
   /** What stands beside an arm's name, by role: as its result is. */
@@ -91,7 +98,8 @@ export class RailView {
     if (result === "cpu") return this.#shares(arm);
     if (result === null) return this.#facts(arm);
     if (f.n === 0) return {};
-    return hasLatencies(arm) ? latencyFigures(arm, f) : wallFigures(arm, f);
+    const none = this.store.waits ? "loading" : this.store.ended ? NOT_MEASURED : "not yet";
+    return (hasLatencies(arm) ? latencyFigures : wallFigures)(arm, f, none);
   }
 
   #shares(arm) {
@@ -118,18 +126,20 @@ export class RailView {
     };
   }
 
-  #spark(item, arm, top, n) {
+  #spark(item, arm, f, top) {
     const values = SPARKS[resultOf(arm)];
-    if (!values || item.drawn === `${n} ${top}`) return;
-    item.drawn = `${n} ${top}`;
+    const drawn = `${f.n} ${f.settled} ${top}`; // a round's pause is known when it is settled
+    if (!values || item.drawn === drawn) return;
+    item.drawn = drawn;
     const rows = roundsOf(this.store, arm.index);
+    const held = (i) => heldIn(this.store, arm, rows[i]);
     const walls = rows.map(({ round }) => values(round));
     const kept = keepExtremes(walls, SPARK_POINTS);
     const planned = arm.rounds * this.store.repeatsOf(arm.index).length;
     const step = (W - 8) / Math.max(1, Math.max(planned, rows.length) - 1);
     const path = (was) =>
       kept
-        .filter((i) => walls[i] !== null && (paused(rows[i].round) === true) === was)
+        .filter((i) => walls[i] !== null && held(i) === was)
         .map(
           (i) => `M${(4 + i * step).toFixed(1)} ${(H - 4 - (walls[i] / top) * (H - 8)).toFixed(1)}h0`,
         )

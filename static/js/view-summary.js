@@ -1,9 +1,11 @@
 // The tables that a finished run leads with: one line an arm, published figures beside in grey.
+// Published ones are of single runs, so of several repeats the median stands beside them.
 
 import { all, find, write } from "./dom.js";
 import { pausedWords } from "./figures.js";
-import { count, cpus, cpuTime, number, ofTotal, time } from "./format.js";
+import { count, cpus, cpuTime, NOT_MEASURED, number, ofTotal, time } from "./format.js";
 import { errorWords } from "./latencies.js";
+import { repeatWords } from "./over-repeats.js";
 import { resultOf } from "./units.js";
 
 const few = (value, n, needed, noun) => (n && value === null ? `needs ${count(needed)} ${noun}` : time(value));
@@ -20,7 +22,7 @@ const WALLS = {
   p50: (f) => time(f.p50),
   p95: (f) => few(f.p95, f.n, 20, "rounds"),
   max: (f) => time(f.max),
-  rounds_paused: (f, arm) => pausedWords(arm, f),
+  rounds_paused: (f, arm) => pausedWords(arm, f, NOT_MEASURED),
   usage: (f) => cpuTime(f.usage_us),
   ...THROTTLED,
 };
@@ -31,6 +33,12 @@ const latency = (name, needed) => (f, arm) => {
   return few(m[name] ?? null, m.n, needed, "requests");
 };
 
+/** What failed, by kind: a sum over repeats, for a median would hide the one where it happened. */
+export function failures(errors, repeats) {
+  const words = errorWords(errors, count);
+  return words && repeats > 1 ? `${words} in ${repeats} repeats` : words;
+}
+
 const LATENCIES = {
   n: (f, arm) => count(measure(f, arm).n),
   p50: latency("p50", 1),
@@ -38,7 +46,7 @@ const LATENCIES = {
   p99: latency("p99", 100),
   p999: latency("p999", 1000),
   max: (f, arm) => (measure(f, arm).n ? time(measure(f, arm).max) : "none answered"),
-  failed: (f, arm) => errorWords(measure(f, arm).errors, count) || "none",
+  failed: (f, arm, repeats) => failures(measure(f, arm).errors, repeats) || "none",
   ping: (f) => (f.measures.ping_us ? few(f.measures.ping_us.p99, f.measures.ping_us.n, 100, "pings") : "no pings"),
   ...THROTTLED,
 };
@@ -74,18 +82,22 @@ export class SummaryView {
     return this.store.arms.find((each) => each.name === row.dataset.arm);
   }
 
-  draw(figures, chosen) {
+  /** `medians` gives {figures, repeats} of an arm by its index, as overRepeats() does. */
+  draw(medians, chosen) {
     if (!this.root || this.root.hidden) return;
+    const counts = [];
     for (const row of all("tr[data-arm]", this.root)) {
       const arm = this.#arm(row);
-      const f = figures(arm.index);
+      const { figures: f, repeats } = medians(arm.index);
+      counts.push(f.n ? repeats : 0);
       row.setAttribute("aria-current", String(arm.name === chosen));
       for (const [role, words] of Object.entries(this.cells)) {
         const none = this.store.waits ? "loading" : "not measured";
         const cell = find(`[data-role=${role}]`, row);
-        write(cell, f.n ? words(f, arm) : none);
-        if (role === "failed") cell.classList.toggle("bad", f.n > 0 && measure(f, arm).n !== null && words(f, arm) !== "none");
+        write(cell, f.n ? words(f, arm, repeats) : none);
+        if (role === "failed") cell.classList.toggle("bad", f.n > 0 && words(f, arm, repeats) !== "none");
       }
     }
+    if (!this.store.waits) write(find("[data-role=over]", this.root), repeatWords(counts) || "one repeat");
   }
 }

@@ -1,7 +1,7 @@
 // The tables whose rows are units: shares of CPU beside weights, and what programs saw.
 
 import { all, attribute, find, write } from "./dom.js";
-import { shareOf, weightRead } from "./cpu-reports.js";
+import { roomOf, shareOf, weightRead } from "./cpu-reports.js";
 import { difference, factsOf, publishedFact, shown } from "./facts-rows.js";
 import { count, cpus, number } from "./format.js";
 
@@ -38,8 +38,15 @@ class UnitTable {
   }
 }
 
-/** CPU that each unit got, beside its weight and the published share. */
+/** CPU that each unit got, beside its weight and the published share. One scale for all bars. */
 export class SharesView extends UnitTable {
+  constructor(root, options) {
+    super(root, options);
+    this.top = Math.max(1, ...this.rows.map(({ unit }) => roomOf(this.store, unit) ?? 1));
+    if (!this.rows.length) return;
+    write(find("[data-role=scale]", root), this.top === 1 ? "of one CPU" : `of ${count(this.top)} CPUs`);
+  }
+
   fill({ row, arm, unit }) {
     const { mean, latest, reports } = shareOf(this.store, arm, unit);
     const none = this.none();
@@ -51,19 +58,26 @@ export class SharesView extends UnitTable {
     const { share = null, weight = null } = arm.published?.units?.[unit.name] ?? {};
     this.put(row, "published", share === null ? "–" : cpus(share));
     this.put(row, "published-weight", weight === null ? "–" : count(weight));
-    this.#bar(row, mean ?? latest, share);
+    this.#bar(row, unit, mean ?? latest, share);
   }
 
-  #bar(row, value, published) {
+  #bar(row, unit, value, published) {
     const bar = find("svg", row);
-    const wide = Math.min(100, Math.max(0, (value ?? 0) * 100));
+    const along = (cpus) => Math.min(100, Math.max(0, ((cpus ?? 0) / this.top) * 100));
+    const wide = along(value);
     attribute(find(".k-run", bar), "width", wide.toFixed(1));
     const mark = find(".k-published", bar);
     attribute(mark, "visibility", published === null ? "hidden" : "visible");
-    for (const end of ["x1", "x2"]) attribute(mark, end, (Math.min(1, published ?? 0) * 100).toFixed(1));
-    const words = value === null ? "nothing measured yet" : `${number(value * 100)} % of one CPU`;
-    attribute(bar, "aria-label", words);
+    for (const end of ["x1", "x2"]) attribute(mark, end, along(published).toFixed(1));
+    attribute(bar, "aria-label", value === null ? "nothing measured yet" : shareWords(this.store, unit, value));
   }
+}
+
+/** A share of one CPU is one only where the unit had no other. */
+export function shareWords(store, unit, value) {
+  const room = roomOf(store, unit);
+  if (room === 1) return `${number(value * 100)} % of one CPU`;
+  return room === null ? cpus(value) : `${cpus(value)} of ${count(room)}`;
 }
 
 function asked({ shares_asked: shares, weight_asked: weight }, read) {

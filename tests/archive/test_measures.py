@@ -37,12 +37,8 @@ def test_an_arm_whose_load_is_measured() -> None:
     assert work.p99 == pytest.approx(30_000, rel=1e-3)
     assert work.p999 is None
     assert (figures.measures["ping_us"].n, figures.measures["ping_us"].max) == (3, 300)
-    assert figures.facts == {
-        "sent_count": 155,
-        "in_flight_max": 9,
-        "gc_count": 6,
-        "heap_bytes_max": 30,
-    }
+    # The load's own: what the server tells stays with the server.
+    assert figures.facts == {"sent_count": 155, "in_flight_max": 9}
     assert figures.servers == {"server": {"responses": 150, "connections": 3}}
     # A load's second is no result, and what is counted is the server's.
     assert (figures.wall_us.n, figures.wall_us.p50, figures.rounds) == (0, None, 3)
@@ -56,7 +52,7 @@ def test_an_arm_whose_load_is_measured() -> None:
     by_name = {group.name: group.summary for group in arm.repeats[0].groups}
     assert list(by_name) == ["server", "load"]
     assert by_name["server"].measures == {}
-    assert by_name["server"].facts["in_flight_max"] == 50
+    assert by_name["server"].facts == {"gc_count": 6, "in_flight_max": 50, "heap_bytes_max": 30}
     assert by_name["load"].facts == {"sent_count": 155, "in_flight_max": 9}
     assert by_name["server"].last_reports_milli is None
 
@@ -122,7 +118,8 @@ def test_what_a_server_did_while_it_was_warmed_up_is_left_out(ahead_us: int) -> 
     repeat.save()
     (arm,) = arm_summaries(run)
     # Its rounds 3, 4 and 5; 1 and 2 were warming up.
-    assert arm.summary.facts["gc_count"] == 12
+    by_name = {group.name: group.summary for group in arm.repeats[0].groups}
+    assert by_name["server"].facts["gc_count"] == 12
     assert (arm.summary.rounds_counted, arm.summary.usage_us) == (3, 1_200_000)
     assert {group.name: group.summary.rounds for group in arm.repeats[0].groups} == {
         "server": 3,
@@ -248,6 +245,16 @@ def test_a_sum_without_one_of_its_parts_is_left_out() -> None:
     assert whole.facts == {"heap_bytes_max": 5}
 
 
+def test_what_only_the_last_round_tells_is_the_sum_of_those() -> None:
+    whole = Details()
+    for facts in ({"sent_count": 5}, {"sent_count": 4, "overrun_us": 70}):
+        detail = detail_of(telling(facts=facts))
+        assert detail is not None
+        whole.add(detail)
+    assert whole.facts == {"sent_count": 9, "overrun_us": 70}
+    assert added_up([whole, whole]).facts == {"sent_count": 18, "overrun_us": 140}
+
+
 def test_a_round_that_tells_nothing_has_no_detail() -> None:
     assert detail_of(telling()) is None
     assert point_of(None) is None
@@ -262,6 +269,10 @@ def test_the_document_of_a_service() -> None:
     assert list(work) == ["n", "p50", "p90", "p95", "p99", "p999", "max", "errors"]
     (repeat,) = arm["repeats"]
     assert [group["name"] for group in repeat["groups"]] == ["server", "load"]
+    assert [group["connections"] for group in repeat["groups"]] == [
+        None,
+        {"server": {"responses": 150, "connections": 3}},
+    ]
     first = next(entry for entry in repeat["rounds"] if entry["group"] == "load")
     assert first["measures"]["work_us"]["n"] == 100
     assert first["measures"]["work_us"]["hdr"].startswith("HISTFAAA")

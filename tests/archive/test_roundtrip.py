@@ -20,6 +20,7 @@ from experiments_app.archive.summary import COUNTERS
 from experiments_app.core.records import Round as RoundRecord
 from experiments_app.live.replay import rows_between
 from experiments_app.models import AuditEntry, RepeatState, Round, Run, RunStatus, SampleBlock
+from tests.archive.refusals import zipped
 from tests.archive.service import measure, served, telling
 from tests.archive.support import a_run, add_block, add_note, add_rounds, set_totals
 from tests.archive.whole import whole_run
@@ -107,6 +108,40 @@ def _check_replay(copy: Run, before: list[dict[str, Any]]) -> None:
             assert row["s"] > places[row["repeat"], row["n"]]
     settled = Round.objects.filter(run=copy, settled_seq__isnull=False)
     assert all(entry.settled_seq == entry.seq + 1 for entry in settled)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("logged", [0, 1, 2, 3])
+def test_warnings_come_back_whether_a_log_has_them_or_not(logged: int) -> None:
+    run = a_run("none", "500m")
+    texts = ["Late by 30 ms.", "Late by 30 ms.", "The sampler missed 3 of 100 readings."]
+    add_rounds(run, 1, [5_000])
+    for text in texts:
+        add_note(run, text, order=1, level="warning")
+    add_note(run, "Of the run itself.", level="warning")
+    add_note(run, "No warning.", order=1)
+    body = document(run)
+    assert [arm["repeats"][0]["warnings"] for arm in body["arms"]] == [[], texts]
+    files = contents(export_zip(run)) | {"run.json": export_json(run)}
+    lines = files["log.ndjson"].splitlines(keepends=True)
+    warned = [line for line in lines if b'"level":"warning"' in line and b'"repeat":1' in line]
+    assert len(warned) == len(texts)
+    others = [line for line in lines if line not in warned]
+    files["log.ndjson"] = b"".join([*others, *warned[:logged]])
+    copy = again(zipped(files))
+    (repeat,) = document(copy)["arms"][1]["repeats"]
+    assert sorted(repeat["warnings"]) == sorted(texts)
+
+
+@pytest.mark.django_db
+def test_warnings_of_a_document_alone_stand_in_its_repeat() -> None:
+    run = a_run("none")
+    add_note(run, "Late by 30 ms.", order=0, level="warning")
+    copy = again(export_json(run))
+    (repeat,) = document(copy)["arms"][0]["repeats"]
+    assert repeat["warnings"] == ["Late by 30 ms."]
+    kinds = [(row["k"], row.get("state") or row.get("level")) for row in replayed(copy)]
+    assert kinds.index(("note", "warning")) < kinds.index(("repeat", "done"))
 
 
 @pytest.mark.django_db

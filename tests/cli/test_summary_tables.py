@@ -11,7 +11,7 @@ from experiments_app.cli.app import run
 from experiments_app.cli.follow import Follower
 from experiments_app.models import Run
 from tests.archive.service import SECOND, measure, served, telling
-from tests.archive.support import a_run, add_rounds, set_totals
+from tests.archive.support import a_run, add_note, add_rounds, set_totals
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -48,13 +48,16 @@ def test_walls_are_shown_as_before(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines["arm-1"] == ["5.00 ms", "n/m", "7.00 ms", "2 of 4", "18.0 CPU ms", "16.0 CPU ms"]
 
 
-def pair() -> dict[str, Any]:
+def pair(*, pinned: bool = True) -> dict[str, Any]:
     work = {"kind": "spin", "duration": "3s", "report": "1s"}
     containers = [
         {"name": "small", "request": "100m", "workload": work},
         {"name": "big", "request": "400m", "limit": "2", "workload": work},
     ]
-    arm = {"name": "weights", "groups": [{"name": "pair", "containers": containers}]}
+    group = {"name": "pair", "containers": containers}
+    steps = [{"pin": "work", "cpus": 1}] if pinned else []
+    steps += [{"start": ["pair"]}, {"measure": "pair"}]
+    arm = {"name": "weights", "groups": [group], "steps": steps}
     return {"name": "weights", "title": "Weights", "arms": [arm]}
 
 
@@ -63,8 +66,11 @@ def levels(**own: int | None) -> list[dict[str, Any]]:
     return [{"path": "/", **none}, {"path": "/own", **none, **own}]
 
 
-def test_shares_of_a_pod(capsys: pytest.CaptureFixture[str]) -> None:
-    found = a_run(spec=pair())
+@pytest.mark.parametrize("pinned", [True, False])
+def test_cpus_of_a_pod_and_shares_of_one_cpu(
+    capsys: pytest.CaptureFixture[str], pinned: bool
+) -> None:
+    found = a_run(spec=pair(pinned=pinned))
     for name, usage in (("pair.small", 150_000), ("pair.big", 850_000)):
         add_rounds(
             found, 0, [SECOND] * 3, group=name, settled={"window_us": SECOND, "usage_us": usage}
@@ -79,8 +85,9 @@ def test_shares_of_a_pod(capsys: pytest.CaptureFixture[str]) -> None:
     repeat.save()
     lines = shown(found, capsys)
     small, big = lines["weights: pair.small"], lines["weights: pair.big"]
-    assert small == ["0.150", "15.0%", "17", "no limit", "no limit", "450 CPU ms"]
-    assert big == ["0.850", "85.0%", "409 shares", "2 of 30", "4.00 CPU ms", "2.60 CPU s"]
+    shares = (["15.0%"], ["85.0%"]) if pinned else ([], [])
+    assert small == ["0.150", *shares[0], "17", "no limit", "no limit", "450 CPU ms"]
+    assert big == ["0.850", *shares[1], "409 shares", "2 of 30", "4.00 CPU ms", "2.60 CPU s"]
 
 
 def test_facts_of_a_process(capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,3 +129,27 @@ def test_following_a_pod_names_its_containers(capsys: pytest.CaptureFixture[str]
         row.save()
     Follower(found.number).look()
     assert capsys.readouterr().err == "weights #1 pair.big: report 1: 0.333 CPUs\n"
+
+
+def test_warnings_stand_under_their_arm(capsys: pytest.CaptureFixture[str]) -> None:
+    found = a_run("none", "500m", repeats=2)
+    add_note(found, "The load was [late] by 30 ms.", order=3, level="warning")
+    assert run(["show", str(found.number)]) == 0
+    said = capsys.readouterr().out
+    assert "  arm-1, repeat 2: warning: The load was [late] by 30 ms." in said.splitlines()
+
+
+def test_what_a_latency_counts_from_is_said_by_its_kind(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    work = {"kind": "requests", "duration": "1s"}
+    arms = [{"name": "tight", "limit": "500m", "workload": work}]
+    found = a_run(spec={"name": "requests", "title": "Requests", "arms": arms})
+    assert run(["show", str(found.number)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "counts from its own start" in said
+    assert "to be sent" not in said
+    assert run(["show", str(served().number)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "counts from when it was to be sent" in said
+    assert "its own start" not in said

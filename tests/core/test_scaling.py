@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiments_app import catalogue
 from experiments_app.core.errors import PlanError
 from experiments_app.core.plan import Plan, make_plan
 from experiments_app.core.scaling import Room, factor_of
@@ -132,3 +133,17 @@ def test_a_scaled_arm_fits_and_its_factor_reads_well(limit: int, cpus: int) -> N
         share = Fraction(cpus * 1000, limit)
         assert share * Fraction(9, 20) < factor <= share
         assert factor.denominator <= 20 or share < Fraction(1, 20)
+
+
+def test_what_scaling_takes_from_a_comparison_is_told() -> None:
+    arms = make_plan(catalogue.find("serve-steady"), kind="local", cpus=2).arms
+    free, old, new = arms
+    assert not any("unscaled" in note for note in free.notes)
+    for arm in (old, new):
+        assert f"{free.label} runs unscaled: compare within one scale." in arm.notes
+    assert not any("But for the build" in note for note in old.notes)
+    assert any(
+        note.startswith(f"But for the build the same as {old.label} here") for note in new.notes
+    )
+    roomy = make_plan(catalogue.find("serve-steady"), kind="local", cpus=16).arms
+    assert not any("unscaled" in n or "But for" in n for arm in roomy for n in arm.notes)

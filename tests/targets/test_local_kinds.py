@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from typing import Any
 
 import pytest
@@ -71,6 +72,49 @@ def test_tasks_back_to_back_under_half_a_cpu(bench: Bench) -> None:
     if waited_us(sink) < settled.throttled_us * 1.05:  # it waited for nothing but its quota
         p50 = percentile([r.wall_us for r in rounds], "50")
         assert p50 == pytest.approx(80_000, rel=0.05)
+
+
+TASK_PERIODS = [
+    # period, periods, CPU time paused (us) and the wall of a task (us) of 30 ms back to back
+    ("100ms", (60, 64), (2_945_000, 2_978_000), 79_970),
+    ("10ms", (602 * 0.95, 602 * 1.05), None, 59_870),
+]
+
+
+@pytest.mark.parametrize(("period", "periods", "paused", "wall"), TASK_PERIODS)
+def test_half_a_cpu_by_two_periods(
+    bench: Bench,
+    period: str,
+    periods: tuple[float, float],
+    paused: tuple[int, int] | None,
+    wall: int,
+) -> None:
+    sink = Recorder()
+    work = {"kind": "tasks", "work": "30ms", "count": 100}
+    bench.run(sink, **app(work, limit="500m", period=period))
+    walls = [r.wall_us for r in sink.of(Round)]
+    settled = settled_of(sink)
+    assert len(walls) == 100
+    assert settled.usage_us is not None
+    assert settled.throttled_us is not None
+    assert settled.nr_periods is not None
+    assert settled.nr_throttled is not None
+    # What must hold however busy the machine is: the work was done, the quota was met.
+    assert settled.usage_us >= 100 * 30_000
+    assert 0 < settled.nr_throttled <= settled.nr_periods
+    assert settled.throttled_us > 0
+    if waited_us(sink) >= settled.throttled_us * 1.05:
+        waited, held = waited_us(sink) // 1000, settled.throttled_us // 1000
+        warnings.warn(
+            f"Others took its CPU (waited {waited} ms, paused {held} ms): only counters were "
+            "checked, walls and periods were not.",
+            stacklevel=1,
+        )
+        return
+    assert percentile(walls, "50") == pytest.approx(wall, rel=0.05)
+    assert periods[0] <= settled.nr_periods <= periods[1]
+    if paused is not None:
+        assert paused[0] * 0.95 <= settled.throttled_us <= paused[1] * 1.05
 
 
 def test_tasks_with_a_gap_are_not_paused(bench: Bench) -> None:

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from experiments_app.core.plan import make_plan
 from experiments_app.core.records import Limits
-from experiments_app.core.spec_model import Arm
+from experiments_app.core.spec_model import Arm, Spec
 from experiments_app.targets.local.cpus import seat
 from experiments_app.targets.local.jobs import Job, jobs_of
 from experiments_app.targets.local.parts import parts_of
+from experiments_app.web.run_units import unit_data
 
 SPIN = {"kind": "spin", "duration": "1s", "report": "500ms"}
 
@@ -235,3 +237,24 @@ def test_a_pin_wider_than_what_is_there_is_said() -> None:
     assert seats.by_group == {"g0": (0, 1)}
     assert [note.level for note in seats.notes] == ["info", "warning"]
     assert "8 CPUs, but has 2 here" in seats.notes[1].text
+
+
+@pytest.mark.parametrize(
+    "containers",
+    [
+        [{"limit": "333m", "period": "7ms"}, {"limit": "1"}],
+        [{"limit": "300m", "burst": "10ms"}, {"limit": "1", "request": "400m"}],
+        [{"request": "250m"}, {}],
+        [{"limit": "1m"}, {"limit": "1m"}],
+    ],
+)
+def test_a_page_asks_for_what_the_kernel_is_given(containers: list[dict[str, Any]]) -> None:
+    arm = pod(*(container(name, **each) for name, each in zip("ab", containers, strict=True)))
+    plan = make_plan(Spec(name="s", arms=(arm,)), kind="local", cpus=4)
+    asked = {unit["name"]: unit for unit in unit_data(plan.arms[0])}
+    for part in parts_of(arm):
+        unit, limits = asked[part.name], part.limits
+        found = (unit["quota_us"], unit["period_us"], unit["burst_us"], unit["shares_asked"])
+        assert found == (limits.quota_us, limits.period_us, limits.burst_us, limits.shares)
+        weight = None if limits.shares is None else part.weigh(limits.shares)
+        assert unit["weight_asked"] == weight

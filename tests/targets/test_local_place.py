@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from experiments_app.core.errors import LabError
+from experiments_app.core.errors import LabError, TargetError
 from experiments_app.targets.local import delegation, place
 from experiments_app.targets.local.hierarchy import Hierarchy, Layout
 from experiments_app.targets.local.place import NoPlace, check_name, choose
@@ -96,6 +97,72 @@ def test_processes_that_are_ours_may_be_moved(tmp_path: Path, only_writable: Res
     (tmp_path / "lab.scope/cgroup.procs").write_text(f"{os.getpid()}\n{os.getppid()}\n")
     only_writable(tmp_path / "lab.scope")
     assert choose(layout, euid=1000).base.cpu == tmp_path / "lab.scope"
+
+
+def make_scope_with_groups(tmp_path: Path, *, populated: bool) -> Path:
+    """A scope where cpu is on, with us in it, our leaf, and a lab's groups."""
+    make_v2(tmp_path, "lab.scope", "throttle-lab", "lab")
+    scope = tmp_path / "lab.scope"
+    make_v2(scope, delegation.HOME)
+    (scope / "cgroup.procs").write_text(f"{os.getpid()}\n")
+    (scope / delegation.HOME / "cgroup.events").write_text("populated 1\nfrozen 0\n")
+    for group in (scope / "throttle-lab", scope / "throttle-lab/lab"):
+        (group / "cgroup.events").write_text(f"populated {int(populated)}\nfrozen 0\n")
+    return scope
+
+
+def test_a_start_beside_groups_that_are_in_use_is_refused(tmp_path: Path) -> None:
+    scope = make_scope_with_groups(tmp_path, populated=True)
+    with pytest.raises(TargetError) as caught:
+        delegation.enable_cpu(scope)
+    assert caught.value.code == "cgroup-in-use"
+    assert str(scope / "throttle-lab") in caught.value.message
+    assert f"start from a process in {scope / delegation.HOME}" in caught.value.remedy
+    # Nobody's limits were taken away.
+    for directory in (scope, scope / "throttle-lab", scope / "throttle-lab/lab"):
+        assert (directory / "cgroup.subtree_control").read_text() == "cpu\n"
+
+
+def test_cpu_goes_off_from_below_before_we_move_from_beside_empty_groups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scope = make_scope_with_groups(tmp_path, populated=False)
+    written = []
+
+    def write(path: Path, value: str) -> None:
+        written.append((str(path.relative_to(scope)), value))
+        if path.parent.name == delegation.HOME:
+            (scope / "cgroup.procs").write_text("")
+        else:
+            path.write_text("cpu\n" if value == "+cpu" else "\n")
+
+    monkeypatch.setattr(delegation, "write_value", write)
+    delegation.enable_cpu(scope)
+    assert written == [
+        ("throttle-lab/lab/cgroup.subtree_control", "-cpu"),
+        ("throttle-lab/cgroup.subtree_control", "-cpu"),
+        ("cgroup.subtree_control", "-cpu"),
+        (f"{delegation.HOME}/cgroup.procs", str(os.getpid())),
+        ("cgroup.subtree_control", "+cpu"),
+    ]
+
+
+def test_a_process_that_cannot_be_moved_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scope = make_scope_with_groups(tmp_path, populated=False)
+
+    def write(path: Path, value: str) -> None:
+        if path.name == "cgroup.procs":
+            raise OSError(errno.EOPNOTSUPP, "as the kernel has it")
+
+    monkeypatch.setattr(delegation, "write_value", write)
+    with pytest.raises(TargetError) as caught:
+        delegation.enable_cpu(scope)
+    assert caught.value.code == "cgroup-has-other-processes"
+    assert f"Process {os.getpid()} " in caught.value.message
+    assert "ENOTSUP" in caught.value.message or "EOPNOTSUPP" in caught.value.message
+    assert "systemd-run" in caught.value.remedy
 
 
 def test_a_process_of_another_pid_namespace_is_not_ours(

@@ -239,17 +239,19 @@ def test_another_user_in_a_delegated_scope(place: Place, builds: Builds) -> None
         }
 
     try:
-        answer = as_nobody(act, join=scope)
+        answers = [as_nobody(act, join=scope) for _ in range(2)]
     finally:
         sweep.remove([scope])
-    assert answer == {
-        "problems": [],
-        "base": str(scope),
-        "rounds": 1,
-        "left": [],
-        "home": True,
-        "other": True,
-    }
+    # The second starts where cpu is on already, by the first.
+    for answer in answers:
+        assert answer == {
+            "problems": [],
+            "base": str(scope),
+            "rounds": 1,
+            "left": [],
+            "home": True,
+            "other": True,
+        }
 
 
 @pytest.mark.kernel

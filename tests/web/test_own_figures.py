@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 
 import pytest
@@ -9,6 +10,7 @@ from django.test import Client
 from hdrh.histogram import HdrHistogram
 
 from experiments_app import catalogue
+from experiments_app.archive.tables import repeats_csv
 from experiments_app.core.records import (
     Answers,
     ArmFinished,
@@ -23,6 +25,7 @@ from experiments_app.core.records import (
     TreeLevel,
 )
 from experiments_app.core.spec import apply_settings, select_arms
+from experiments_app.models import Round as Row
 from experiments_app.models import Run
 from experiments_app.runs.announce import silent
 from experiments_app.runs.claim import claim_next
@@ -144,7 +147,7 @@ def test_an_arm_with_other_settings_says_so() -> None:
 def test_many_repeats_give_medians() -> None:
     run_of("short-tasks", rounds([5_000] * 3), arms=["gap"], repeats=5)
     (walls,) = [source for source in sources("short-tasks") if source.table == "walls"]
-    assert walls.window == "medians over 5 repeats, each over 3 rounds"
+    assert walls.window == "median of 5 repeats, each over 3 rounds"
     assert walls.values["us_p50"] == 5_000
     assert walls.values["us_p95"] is None, "three rounds have no p95"
 
@@ -160,6 +163,7 @@ def service_records() -> list[Record]:
         1_000_000,
         Counters(1_000_000, 9_000),
         measures=(work, ping),
+        facts={"overrun_us": 1_000_000},
         servers={"server.1": Answers(144, 3)},
     )
     server = Round("server", 1, 1_000_000, 1_000_000, Counters(1_000_000), facts={"gc_count": 7})
@@ -186,16 +190,13 @@ def test_latencies_of_a_service_and_the_counters_of_its_server() -> None:
     )
     found = [source for source in sources("serve-clumped") if source.arm == "limit-2-go124"]
     work = [source for source in found if source.table == "work"]
-    assert [source.who for source in work] == [
-        f"run {run.number}, repeat 1",
-        f"run {run.number}, repeat 2",
-    ]
+    assert [source.who for source in work] == [f"run {run.number}"]
     values = work[0].values
     assert (values["requests"], values["errors"]) == (120, 2)
-    assert values["achieved_rps"] == pytest.approx(122 / 60)
+    assert values["achieved_rps"] == pytest.approx(122 / 61), "it went on for a second"
     assert values["us_p50"] == pytest.approx(60_000, rel=0.001)
     assert (values["us_p999"], values["us_max"]) == (None, 120_000)
-    assert work[0].window.replace("\xa0", " ") == "1 min 00 s"
+    assert work[0].window.replace("\xa0", " ") == "median of 2 repeats, each over 1 min 00 s"
     counters = next(source for source in found if source.table == "counters")
     assert (counters.values["nr_throttled"], counters.values["nr_periods"]) == (150, 500)
     assert counters.values["cpus"] == 0.6
@@ -223,3 +224,65 @@ def test_shares_of_a_pod_are_those_of_its_containers() -> None:
     assert units["pair"]["share"] == 0.99
     assert units["pair.big"]["weight"] == 17
     assert units["pair.big"]["cpu_max"] == "max 100000"
+
+
+def test_medians_have_their_spread() -> None:
+    run_of("short-tasks", rounds([5_000] * 3), arms=["gap"], repeats=3)
+    run = Run.objects.latest("number")
+    for order, wall_us in enumerate((4_000, 9_000, 5_000)):
+        Row.objects.filter(repeat__run=run, repeat__order=order).update(wall_us=wall_us)
+    (walls,) = [source for source in sources("short-tasks") if source.table == "walls"]
+    assert walls.values["us_p50"] == 5_000
+    assert walls.extra["us_p50"].replace("\xa0", " ") == "4.00 ms to 9.00 ms"
+
+
+def test_what_a_model_computed_is_not_measured_here() -> None:
+    run_of("short-tasks", rounds([5_000] * 3), arms=["gap"])
+    Run.objects.update(target_kind="simulated")
+    assert latest_own(catalogue.find("short-tasks")) is None
+
+
+def spins(units: dict[str, int]) -> list[Record]:
+    found: list[Record] = []
+    for unit, usage in units.items():
+        for n in range(1, 5):
+            counters = Counters(1_000_000, usage)
+            found.append(Round(unit, n, n * 1_000_000, 1_000_000, counters))
+            found.append(RoundSettled(unit, n, counters))
+    return found
+
+
+def test_shares_are_means_over_repeats_and_no_average_of_all() -> None:
+    records = spins({"pair.small": 100_000, "pair.big": 890_000})
+    records.append(ArmFinished((GroupTotals("pair", Counters(4_000_000, 3_960_000)),)))
+    run_of("weights", records, arms=["two-containers"], repeats=2)
+    run = Run.objects.latest("number")
+    second = Row.objects.filter(repeat__run=run, repeat__order=1, group="pair.small")
+    second.update(settled_usage_us=200_000)
+    found = sources("weights")
+    units = {source.of: source for source in found if source.table == "units"}
+    assert units["pair.small"].values["share"] == 0.15
+    assert units["pair"].values["share"] == 1.04
+    assert units["pair.small"].window.endswith(
+        "the share of one CPU over the last three reports, mean of 2 repeats"
+    )
+    assert not any("cpus" in source.values for source in found if source.table == "counters")
+
+
+def test_units_that_are_not_pinned_have_no_share() -> None:
+    run_of("weights", spins({"req-100m": 100_000}), arms=["tree"])
+    assert not any("share" in source.values for source in sources("weights"))
+
+
+def test_throughput_is_over_the_rounds_of_the_requests() -> None:
+    request = Measure("request_us", histogram([500] * 300), 500)
+    records: list[Record] = []
+    for n, wall_us in ((1, 1_000_000), (2, 500_000)):
+        counters = Counters(wall_us, 400_000, 10, 5, 100_000)
+        records.append(Round("app", n, n * 1_000_000, wall_us, counters, measures=(request,)))
+        records.append(RoundSettled("app", n, counters))
+    run_of("quota-tiers", records, arms=["limit-500m"])
+    (counters_row,) = [each for each in sources("quota-tiers") if each.table == "counters"]
+    assert counters_row.values["throughput_rps"] == 400
+    (line,) = csv.DictReader("".join(repeats_csv(Run.objects.latest("number"))).splitlines())
+    assert line["requests_per_1000_s"] == "400000"

@@ -42,6 +42,39 @@ def test_saving_makes_versions_and_leads_to_the_page(operating: Client, operator
     assert parse_spec(older["spec"]) == own()
 
 
+def test_keep_and_run_queues_all_of_it_at_once(operating: Client, lab: Lab) -> None:
+    answer = operating.post(SAVE, form(own(repeats=2), then="run", target="local"))
+    run = Run.objects.get()
+    assert answer["Location"] == f"/runs/{run.number}/"
+    assert (run.experiment, run.own_version, run.repeats_asked) == ("mine", 1, 2)
+    assert (run.launched_who, run.status) == ("olga", "queued")
+    assert run.repeats.count() == 2 * len(own().arms)
+    assert lab.rung == [run.machine]
+
+
+@pytest.mark.parametrize(
+    ("target", "words"), [("docker", "Docker is not there."), ("moon", "no target named")]
+)
+def test_what_cannot_be_queued_is_kept_and_says_why(
+    operating: Client, target: str, words: str
+) -> None:
+    answer = operating.post(SAVE, form(own(), then="run", target=target), follow=True)
+    assert answer.redirect_chain[-1][0] == "/experiments/mine/"
+    page = html.unescape(answer.content.decode())
+    assert "It is kept, and was not queued:" in page
+    assert words in page
+    assert archive.find_spec("mine") == own()
+    assert not Run.objects.exists()
+
+
+def test_a_draft_with_mistakes_is_neither_kept_nor_run(operating: Client) -> None:
+    raw = dump_spec(own())
+    raw["arms"][0]["limit"] = "half"
+    assert operating.post(SAVE, form(raw, then="run", target="local")).status_code == 400
+    assert not OwnVersion.objects.exists()
+    assert not Run.objects.exists()
+
+
 def test_saving_a_file_works_without_the_form(operating: Client) -> None:
     text = dump_toml(own()).replace("\n", "\r\n")
     assert operating.post(SAVE, file(text))["Location"] == "/experiments/mine/"

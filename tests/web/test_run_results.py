@@ -172,3 +172,52 @@ def test_a_mixed_run_has_the_tables_of_all_its_arms(operating: Client) -> None:
         assert f'id="{each}"' in page
     assert "vendor/plotly" in page
     assert "Round by round" in page
+
+
+def test_a_unit_says_on_how_many_cpus_it_is_kept() -> None:
+    pinned = {**PAIR, "steps": [{"pin": "pair", "cpus": 1}, *started("pair")]}
+    by_place = service()
+    by_place["steps"] = [{"pin": "load", "cpus": 2}, *by_place["steps"]]
+    for arm, wanted in (
+        (pinned, {"pair": 1, "pair.small": 1, "pair.big": 1}),
+        (PAIR, {"pair": None, "pair.small": None, "pair.big": None}),
+        (by_place, {"server": None, "load": 2}),
+    ):
+        (data,) = data_of(arm)
+        assert {unit["name"]: unit["pinned_cpus"] for unit in data["units"]} == wanted
+
+
+def started(name: str) -> list[dict[str, Any]]:
+    return [{"start": [name]}, {"measure": name}]
+
+
+def test_a_latency_is_said_to_begin_where_it_does(operating: Client) -> None:
+    requests = {"kind": "requests", "threads": 1, "steps": 1000, "duration": "5s"}
+    own = {"name": "own", "limit": "1", "workload": requests}
+    sent, counted = "from when a request was to be sent", "counted from its start"
+    for arm, there, not_there in ((service(), sent, counted), (own, counted, sent)):
+        page = operating.get(f"/runs/{run_of(arm).number}/").content.decode()
+        section = page[page.index('id="latencies"') : page.index('id="rail"')]
+        assert there in section
+        assert not_there not in section
+
+
+def test_a_run_of_a_file_alone_leads_to_no_page_that_is_not_there(operating: Client) -> None:
+    run = run_of(PAIR)
+    address = f"/experiments/{run.experiment}/"
+    assert operating.get(address).status_code == 404
+    assert address not in operating.get(f"/runs/{run.number}/").content.decode()
+
+
+def test_a_run_can_be_changed_before_it_ends(operating: Client, looking: Client) -> None:
+    run = run_of(PAIR)
+    link = f'<a class="btn" href="/own/new/?from={run.number}">Run again with changes</a>'
+    assert link in operating.get(f"/runs/{run.number}/").content.decode()
+    assert link not in looking.get(f"/runs/{run.number}/").content.decode()
+
+
+def test_tables_beside_published_figures_are_medians_and_say_so(operating: Client) -> None:
+    run = run_of(service())
+    Run.objects.filter(pk=run.pk).update(repeats_asked=5)
+    page = operating.get(f"/runs/{run.number}/").content.decode()
+    assert '<span data-role="over">median of 5 repeats</span>' in page

@@ -10,6 +10,7 @@ from pydantic import model_validator
 from experiments_app.core.fields import DurationText, refuse, within
 from experiments_app.core.quantity import parse_duration
 from experiments_app.core.records import Limits
+from experiments_app.core.timing import START_CPU_US
 from experiments_app.core.workloads.base import (
     MAX_ROUNDS,
     MAX_THREADS,
@@ -20,8 +21,6 @@ from experiments_app.core.workloads.base import (
 )
 
 MIN_INTERVAL_US = 1_000
-# Starting a process costs CPU beside its work: about this much here, more on a busy machine.
-START_US = 20_000
 
 
 class Burst(WorkloadBase):
@@ -178,7 +177,7 @@ class Parallel(WorkloadBase):
     def span_us(self, limits: Limits, cpus: int | None) -> int:
         shared = self.round_cpu_us if cpus is None else -(-self.round_cpu_us // cpus)
         wall = max(self.work_us, shared, at_least_us(self.round_cpu_us, limits))
-        return self.rounds * (wall + START_US + self.gap_us)
+        return self.rounds * (wall + START_CPU_US + self.gap_us)
 
     def scaled(self, factor: Fraction) -> tuple[Self, str]:
         processes, note = scale_count("processes", self.processes, factor)

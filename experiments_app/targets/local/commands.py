@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from experiments_app.core.timing import START_CPU_US
 from experiments_app.core.workloads import (
     REPORT_US,
     Burst,
@@ -17,7 +18,6 @@ from experiments_app.core.workloads import (
     Workload,
 )
 
-START_CPU_US = 20_000  # starting a process costs CPU beside its work
 _STEPS_PER_US = 200  # xorshift steps on a slow CPU
 _BYTES_PER_US = 100  # filling memory the slow way: page by page, linked for the collector
 _LONGEST_NAME = 63

@@ -36,10 +36,10 @@ def enable_cpu(directory: Path) -> None:
     """Have cpu in the directory's cgroup.subtree_control, and no process beside its groups.
 
     Processes in the way that are ours or our caller's (a delegated scope holds the shell that
-    started us) move to a leaf beside the groups. They must go first: the kernel lets cpu be
-    enabled with them there, but then takes the directory for the root of a threaded subtree,
-    in which no process can join a group. Raises TargetError, or FileNotFoundError when the
-    directory has vanished.
+    started us) move to a leaf beside the groups, with cpu off: the kernel takes a directory that
+    has both cpu enabled and processes for the root of a threaded subtree, and then no process
+    can join any group below, the leaf included. Raises TargetError, or FileNotFoundError when
+    the directory has vanished.
     """
     if _has_processes(directory) and (directory / "cgroup.events").exists():
         if not may_host(directory):
@@ -77,15 +77,62 @@ def _move_home(directory: Path) -> None:
         pids = pids_in(directory)
         if not pids:
             return
+        _disable_cpu(directory)
         for pid in pids:
             try:
                 write_value(home / "cgroup.procs", str(pid))
             except ProcessLookupError:
                 continue
+            except OSError as error:
+                raise TargetError(
+                    f"Process {pid} could not be moved from {directory} to {home}: "
+                    f"{in_words(error)}.",
+                    remedy=_REMEDY,
+                    code="cgroup-has-other-processes",
+                ) from error
     raise TargetError(
         f"Processes keep appearing in {directory}.",
         remedy=_REMEDY,
+        code="cgroup-has-other-processes",
     )
+
+
+def _disable_cpu(directory: Path) -> None:
+    """Off again where an earlier start has enabled it, so that processes can leave downwards.
+
+    Groups below lose their limits by that, so none may be in use. Empty ones may still have it
+    on for their own children (what a killed lab has left), and that would keep it on here.
+    """
+    if "cpu" not in (read_text(directory / "cgroup.subtree_control") or "").split():
+        return
+    below = [path for path in directory.iterdir() if path.is_dir() and path.name != HOME]
+    for path in below:
+        if _populated(path):
+            raise TargetError(
+                f"This process was started in {directory} itself while {path} below it is in "
+                "use, and the kernel moves none from there to a group below.",
+                remedy=f"Wait until the run there has ended, or start from a process in "
+                f"{directory / HOME}, or in a delegated scope of its own: "
+                "systemd-run --user --scope -p Delegate=yes ./lab up.",
+                code="cgroup-in-use",
+            )
+    empty = [Path(path) for top in below for path, _, _ in os.walk(top, topdown=False)]
+    for path in (*empty, directory):
+        try:
+            if "cpu" in (read_text(path / "cgroup.subtree_control") or "").split():
+                write_value(path / "cgroup.subtree_control", "-cpu")
+        except OSError as error:
+            raise TargetError(
+                f"The cpu controller could not be taken off {path} for a moment, to move "
+                f"processes from {directory}: {in_words(error)}.",
+                remedy=_REMEDY,
+                code="cgroup-in-use",
+            ) from error
+
+
+def _populated(directory: Path) -> bool:
+    """Whether a process is in it or in any group below."""
+    return "populated 1" in (read_text(directory / "cgroup.events") or "").splitlines()
 
 
 def _foreign(directory: Path) -> set[int]:

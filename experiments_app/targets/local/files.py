@@ -6,8 +6,6 @@ import errno
 import os
 from pathlib import Path
 
-from experiments_app.core.errors import TargetError
-
 _WORDS = {
     errno.EACCES: "permission denied",
     errno.EPERM: "not permitted",
@@ -57,13 +55,3 @@ def write_value(path: Path, value: str) -> None:
         os.write(fd, value.encode())
     finally:
         os.close(fd)
-
-
-def write_or_explain(path: Path, value: str, *, remedy: str = "") -> None:
-    """write_value, with a TargetError that names the file, the value and the cause."""
-    try:
-        write_value(path, value)
-    except OSError as error:
-        raise TargetError(
-            f"Could not write {value!r} to {path}: {in_words(error)}.", remedy=remedy
-        ) from error

@@ -11,6 +11,7 @@ from experiments_app.core.errors import Stopped, TargetError
 from experiments_app.core.quantity import CpuMax, format_cpu_max
 from experiments_app.core.records import ArmFinished, Note, Readback, Sink, StopFlag
 from experiments_app.core.spec_model import Step
+from experiments_app.core.timing import TICK_US
 from experiments_app.targets.local import sweep
 from experiments_app.targets.local.crew import Crew
 from experiments_app.targets.local.groups import gone, read_cpu_max, tightest
@@ -23,7 +24,6 @@ _POLL_S = 0.1
 _LOOK_US = 500_000
 _SILENT_SAMPLER_US = 10_000_000
 _START_US = 10_000_000
-_TICK_US = 10_000
 
 
 class Measurement:
@@ -232,7 +232,7 @@ class Measurement:
     def _settle(self) -> None:
         """Sample on until the kernel has booked the last pause and one idle period more."""
         periods = [r.effective_period_us or 0 for r in self._readbacks.values()]
-        end_us = now_us() + 2 * max(periods) + _TICK_US
+        end_us = now_us() + 2 * max(periods) + TICK_US
         self._until(
             lambda: self._feed.latest_us >= end_us,
             within_us=end_us - now_us() + _START_US,

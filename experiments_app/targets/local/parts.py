@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 
-from experiments_app.core.quantity import DEFAULT_PERIOD_US, MIN_QUOTA_US
+from experiments_app.core.pods import whole_limits
 from experiments_app.core.records import Limits
-from experiments_app.core.spec_model import Arm, Container, Group
+from experiments_app.core.spec_model import Arm, Group
 from experiments_app.core.units import Unit, units_of
-from experiments_app.core.weights import shares_from_milli, weight_linear, weight_new
+from experiments_app.core.weights import weight_linear, weight_new
 from experiments_app.targets.local.place import check_name
 
 Weigh = Callable[[int], int]
@@ -40,28 +39,6 @@ class Part:
 def parts_of(arm: Arm) -> tuple[Part, ...]:
     """Every unit of the arm, a whole before its containers. Raises LabError for a bad name."""
     return tuple(_parts(arm))
-
-
-def whole_limits(containers: tuple[Container, ...]) -> Limits:
-    """What a pod gets, from its containers, as the kubelet does it.
-
-    Shares of the sum of the requests, if there is any; a quota of the sum of the limits only
-    if every container has one, at their period where they agree on it, else 100 ms. The
-    burst is the sum too: without one above them the containers' own could not be used.
-    """
-    requests = [c.request_milli for c in containers if c.request_milli is not None]
-    shares = shares_from_milli(sum(requests)) if requests else None
-    periods = {c.period_us for c in containers}
-    period_us = periods.pop() if len(periods) == 1 else DEFAULT_PERIOD_US
-    quotas = [c.limits.quota_us for c in containers]
-    known = [quota for quota in quotas if quota is not None]
-    if len(known) < len(quotas):
-        return Limits(None, period_us, 0, shares)
-    # In the kernel's terms and rounded up: v1 refuses a container that has more than its pod.
-    pairs = zip(known, containers, strict=True)
-    total = sum((Fraction(quota, c.period_us) for quota, c in pairs), Fraction(0))
-    quota_us = max(MIN_QUOTA_US, -(-total.numerator * period_us // total.denominator))
-    return Limits(quota_us, period_us, min(quota_us, sum(c.burst_us for c in containers)), shares)
 
 
 def _parts(arm: Arm) -> Iterator[Part]:

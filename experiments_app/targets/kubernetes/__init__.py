@@ -1,0 +1,1 @@
+"""Clusters: their life, and the images that their nodes need."""
