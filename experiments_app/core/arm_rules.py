@@ -5,16 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from experiments_app.core.fields import refuse, refuse_twice
+from experiments_app.core.units import units_of
 from experiments_app.core.workloads import Load, Serve
 
 if TYPE_CHECKING:
     from experiments_app.core.spec_model import Arm, Group
 
 
+# Each is a control group, most are programs, and all of them run at once.
+MAX_UNITS = 100
+
+
 def check_arm(arm: Arm) -> None:
     """Refuse an arm whose steps do not fit its groups, or whose load has nobody to call."""
     names = [group.name for group in arm.groups]
     refuse_twice("group", names)
+    units = sum(
+        len(units_of(g.name, g.replicas, tuple(c.name for c in g.containers))) for g in arm.groups
+    )
+    if units > MAX_UNITS:
+        raise refuse(
+            f"The arm has {units} pods and containers, replicas counted.",
+            f"At most {MAX_UNITS} can run at once: give fewer replicas or containers.",
+        )
     started = _starts(arm, names)
     idle = [name for name in names if name not in started]
     if idle:

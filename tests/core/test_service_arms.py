@@ -118,6 +118,14 @@ def test_the_load_has_cpus_of_its_own_where_there_are_two(
     assert split_cpus(cpus, ["work"]) == {"work": cpus}
 
 
+def test_an_arm_is_bounded_with_its_replicas() -> None:
+    many = [group(f"g{i}", {"kind": "spin", "duration": "10s"}, replicas=51) for i in range(2)]
+    steps = [{"start": ["g0", "g1"]}, {"measure": "g0"}]
+    assert "102 pods and containers" in refused({"name": "a", "groups": many, "steps": steps})
+    many[0]["replicas"] = 49
+    assert parse_spec({"name": "x", "arms": [{"name": "a", "groups": many, "steps": steps}]})
+
+
 def test_a_limit_above_the_cpus_of_its_place_is_scaled_and_said() -> None:
     arm = plan(served(), cpus=2).arms[0]
     assert arm.scale == "1/2"
