@@ -12,7 +12,6 @@ import (
 	"time"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
-
 )
 
 // TestLatencyCountsFromTheSchedule: a server that does one request at a time
