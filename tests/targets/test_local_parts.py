@@ -110,7 +110,7 @@ def test_the_longest_names_fit() -> None:
     groups = [
         {
             "name": longest,
-            "replicas": 100,
+            "replicas": 33,
             "containers": [{"name": name, "workload": work} for name in ("b" * 60, "c")],
         },
         {"name": "app", "containers": [container("app")]},
